@@ -1,0 +1,1 @@
+"""What a recording means: checks, length ledger, reports."""

@@ -1,0 +1,1 @@
+"""One file per dock of the window; panels do not know each other."""

@@ -1,0 +1,1 @@
+"""Runs and observes the model in its own process."""
