@@ -1,0 +1,298 @@
+"""Reads a recording, whole or while another process is still writing it.
+
+recording = Recording.open("run.kvrec")
+for frame in recording.frames:
+    for cache in recording.caches:
+        print(frame.title, cache.name, recording.slots(cache, frame.id).offset)
+recording.refresh()   # new frames, if the run goes on
+"""
+
+import json
+import os
+import platform
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import fields
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from kvstudio.recording.errors import RecordingError
+from kvstudio.recording.opening import connect, reading
+from kvstudio.recording.ops import OpTable
+from kvstudio.recording.rows import (
+    Cache,
+    CacheState,
+    Chunk,
+    Expansion,
+    Facts,
+    Floats,
+    Frame,
+    LogLine,
+    TensorState,
+)
+from kvstudio.recording.slots import SlotHistory, SlotMap
+from kvstudio.recording.spec import RunSpec
+from kvstudio.recording.writer import settle
+
+_FRAME_FIELDS = [each.name for each in fields(Frame)]
+_TENSOR_FIELDS = [each.name for each in fields(TensorState)]
+_CHUNK_FIELDS = [each.name for each in fields(Chunk)]
+
+
+class Recording:
+    """A recording open for reading. Not for use from two threads at once.
+
+    Attributes:
+        frames, chunks, caches: all rows so far, in order; `frames[i].id == i`.
+        ops: the ops; call `ops.refresh()` (cheap) before asking, as `refresh` leaves them alone.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.frames: list[Frame] = []
+        self.chunks: list[Chunk] = []
+        self.caches: list[Cache] = []
+        self._connect()
+        with self._reading():
+            self.refresh()
+
+    @classmethod
+    def open(cls, path: str | Path) -> "Recording":
+        """Raises RecordingError in its several kinds, see `errors`."""
+        return cls(path)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> "Recording":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        tb: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def refresh(self) -> range:
+        """Takes in what was added; the ids of the new frames."""
+        with self._reading():
+            before = len(self.frames)
+            self._read_facts()
+            self._read_rows()
+            self._phases.update({f.id: f.phase for f in self.frames[before:]})
+            self._chunk_of.update({f.id: f.chunk for f in self.frames[before:]})
+            self._history.refresh(self._chunk_of)
+            return range(before, len(self.frames))
+
+    def settle(self) -> None:
+        """Once the run is over, folds the write-ahead log away so that one file is left."""
+        if self.facts.status == "recording":
+            return
+        self._connection.close()
+        with suppress(sqlite3.Error):
+            writable = sqlite3.connect(f"{self.path}", isolation_level=None)
+            settle(writable)
+            writable.close()
+        self._connect()
+        self.refresh()
+
+    # ---- the run as a whole -------------------------------------------------------------------
+
+    @property
+    def spec(self) -> RunSpec:
+        return RunSpec.from_json(self.facts.spec_json)
+
+    @property
+    def live(self) -> bool:
+        """Whether somebody is still writing, as far as can be told from here."""
+        if self.facts.status != "recording":
+            return False
+        return self.facts.host != platform.node() or _alive(self.facts.pid)
+
+    @property
+    def status(self) -> str:
+        """recording, finished, stopped, failed, or interrupted (the writer died)."""
+        interrupted = self.facts.status == "recording" and not self.live
+        return "interrupted" if interrupted else self.facts.status
+
+    def logs(self, after: int = 0) -> list[LogLine]:
+        """What the model printed, from line number `after` on."""
+        rows = self._rows("SELECT at, stream, text FROM log WHERE id > ? ORDER BY id", after)
+        return [LogLine(*row) for row in rows]
+
+    # ---- caches -------------------------------------------------------------------------------
+
+    def cache_states(self, frame: int) -> dict[int, CacheState]:
+        """Offset and capacity of each cache after a frame, by cache id."""
+        rows = self._rows(
+            "SELECT cache, offset, capacity, nan_slots FROM cache_state WHERE frame = ?", frame
+        )
+        return {row[0]: CacheState(*row) for row in rows}
+
+    def slots(self, cache: Cache, frame: int) -> SlotMap:
+        """Roles and writing frames of every slot after a frame; capacity 0 if it has none yet."""
+        return self.slot_maps(frame, [cache])[0]
+
+    def slot_maps(self, frame: int, caches: list[Cache] | None = None) -> list[SlotMap]:
+        """The slot map of each cache (default: all) after a frame."""
+        states = self.cache_states(frame)
+        chain = self.chain(frame)
+        with self._reading():
+            result = []
+            for cache in self.caches if caches is None else caches:
+                state = states.get(cache.id, CacheState(cache.id, None, 0, 0))
+                here = chain if cache.model == "flow_lm" else chain[-1:]
+                found = self._history.map(
+                    cache, here, frame, self._phases, state.offset, state.capacity
+                )
+                result.append(found)
+            return result
+
+    def values(self, cache: Cache, frame: int) -> Floats:
+        """`[2, B, T, H, D]` after a frame; NaN where nothing was written."""
+        state = self.cache_states(frame).get(cache.id)
+        chain = self.chain(frame)
+        with self._reading():
+            here = chain if cache.model == "flow_lm" else chain[-1:]
+            return self._history.values(cache, here, frame, state.capacity if state else 0)
+
+    def values_before_expansion(self, cache: Cache, chunk: int) -> Floats | None:
+        """What the cache held when the chunk began, if a snapshot was taken."""
+        with self._reading():
+            return self._history.base_values(cache, self.chunks[chunk])
+
+    def expansions(self, chunk: int | None = None) -> list[Expansion]:
+        rows = self._rows("SELECT * FROM expansion ORDER BY chunk, cache")
+        found = [Expansion(*row) for row in rows]
+        return [each for each in found if chunk is None or each.chunk == chunk]
+
+    def chain(self, frame: int) -> list[Chunk]:
+        """The frame's chunk, preceded by the chunks whose state it continues, oldest first."""
+        chunk: Chunk | None = self.chunks[self.frames[frame].chunk]
+        chain: list[Chunk] = []
+        while chunk is not None and chunk not in chain:
+            chain.insert(0, chunk)
+            chunk = None if chunk.continues is None else self.chunks[chunk.continues]
+        return chain
+
+    # ---- frames -------------------------------------------------------------------------------
+
+    def tensors(self, frame: int) -> list[TensorState]:
+        """Every tensor of the streaming state as it was after a frame."""
+        rows = self._rows(
+            "SELECT t.model, t.entry, t.key, s.shape, s.dtype, s.device, s.nan_count, s.value, "
+            "s.storage, s.frame = ? FROM tensor t JOIN tensor_state s ON s.tensor = t.id "
+            "AND s.frame = "
+            "(SELECT max(frame) FROM tensor_state WHERE tensor = t.id AND frame <= ?) "
+            "ORDER BY t.id",
+            frame,
+            frame,
+        )
+        return [_tensor(row) for row in rows]
+
+    def latent(self, frame: int) -> Floats | None:
+        rows = self._rows('SELECT "values" FROM latent WHERE frame = ?', frame)
+        with self._reading():
+            return np.frombuffer(rows[0][0], "<f4") if rows else None
+
+    def audio_frames(self, after: int = -1) -> Iterator[tuple[int, int, Floats]]:
+        """(frame, first sample, samples) of every frame that has audio, later than `after`."""
+        rows = self._rows("SELECT * FROM audio WHERE frame > ? ORDER BY frame", after)
+        with self._reading():
+            for frame, first, raw in rows:
+                yield frame, int(first), np.frombuffer(raw, "<f4")
+
+    def audio(self) -> Floats:
+        """All samples so far, one after another."""
+        parts = [samples for _, _, samples in self.audio_frames()]
+        return np.concatenate(parts) if parts else np.zeros(0, np.float32)
+
+    def source(self, file: str) -> str | None:
+        """The text of a source file that a site names, as it was during the run."""
+        rows = self._rows("SELECT text FROM source WHERE file = ?", file)
+        return str(rows[0][0]) if rows else None
+
+    # ---- private ------------------------------------------------------------------------------
+
+    def _connect(self) -> None:
+        self._connection = connect(self.path)
+        self.ops = OpTable(self._connection)
+        self._history = SlotHistory(self._connection)
+        self._phases: dict[int, str] = {f.id: f.phase for f in self.frames}
+        self._chunk_of: dict[int, int] = {f.id: f.chunk for f in self.frames}
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        with reading(self.path):
+            yield
+
+    def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._reading():
+            return self._connection.execute(query, values).fetchall()
+
+    def _read_facts(self) -> None:
+        meta = dict(self._connection.execute("SELECT key, value FROM meta"))
+        facts = {key: json.loads(value) for key, value in meta.items()}
+        self.facts = Facts(
+            spec_json=meta["spec"],
+            versions=facts["versions"],
+            host=str(facts["host"]),
+            pid=int(facts["pid"]),
+            status=str(facts["status"]),
+            reason=str(facts["reason"]),
+            sample_rate=int(facts.get("sample_rate", 24000)),
+            frame_rate=float(facts.get("frame_rate", 12.5)),
+            started_at=float(facts["started_at"]),
+            model=facts.get("model", {}),
+            voice=facts.get("voice", {}),
+        )
+
+    def _read_rows(self) -> None:
+        select = self._connection.execute
+        self.caches += [
+            Cache(*row)
+            for row in select("SELECT * FROM cache WHERE id >= ? ORDER BY id", (len(self.caches),))
+        ]
+        # Frames first: a chunk is written before its frames, so every frame finds its chunk.
+        frames = [
+            _frame(row)
+            for row in select("SELECT * FROM frame WHERE id >= ? ORDER BY id", (len(self.frames),))
+        ]
+        self.chunks = [_chunk(row) for row in select("SELECT * FROM chunk ORDER BY id")]
+        for frame in frames:
+            if frame.id != len(self.frames) or not 0 <= frame.chunk < len(self.chunks):
+                raise RecordingError(self.path, f"is damaged: frame {frame.id} is out of order")
+            self.frames.append(frame)
+
+
+def _frame(row: tuple[Any, ...]) -> Frame:
+    logit = None if row[4] is None else float(row[4])
+    return Frame(
+        **{**dict(zip(_FRAME_FIELDS, row, strict=True)), "stop_logit": logit, "eos": bool(row[6])}
+    )
+
+
+def _tensor(row: tuple[Any, ...]) -> TensorState:
+    named = dict(zip(_TENSOR_FIELDS, row, strict=True))
+    return TensorState(**{**named, "changed": bool(named["changed"])})
+
+
+def _chunk(row: tuple[Any, ...]) -> Chunk:
+    tokens = tuple((int(number), str(piece)) for number, piece in json.loads(row[2]))
+    return Chunk(**{**dict(zip(_CHUNK_FIELDS, row, strict=True)), "tokens": tokens})
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True

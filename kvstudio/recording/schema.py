@@ -1,0 +1,213 @@
+"""The recording's tables: one SQLite file, WAL while it grows, a single file when closed.
+
+Documented for users who query it with plain `sqlite3`, for instance the ops of frame 7 in order:
+
+    SELECT op.id, call.op, call.module, site.file, site.line, shapes.arguments, op.took_ns
+    FROM op JOIN call ON call.id = op.call JOIN site ON site.id = call.site
+            JOIN shapes ON shapes.id = op.shapes
+    WHERE op.frame = 7 ORDER BY op.id;
+
+Conventions: slot ranges are half open, [first, last). Blobs are raw little-endian arrays: K/V
+values, latents and audio are float32. Times named `_ns` are nanoseconds; those of ops
+count from the start of the run. A text that occurs often is stored once and referred to by id.
+"""
+
+APPLICATION_ID = 0x4B565354  # "KVST"
+VERSION = 1
+
+TABLES = """
+-- Facts about the whole run, values as JSON: spec, versions, host, status, reason, pid,
+-- sample_rate, frame_rate, started_at, model (the model's card), voice (the voice's card).
+-- status: recording | finished | stopped | failed
+CREATE TABLE meta (
+    key   TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+);
+
+-- One KV cache [2, B, T, H, D] of the model. T changes, so it is in cache_state.
+CREATE TABLE cache (
+    id            INTEGER PRIMARY KEY,
+    model         TEXT NOT NULL,      -- flow_lm | mimi
+    name          TEXT NOT NULL,      -- the state's key, such as transformer.layers.0.self_attn
+    layer         INTEGER NOT NULL,   -- index within its transformer
+    batch         INTEGER NOT NULL,   -- B
+    heads         INTEGER NOT NULL,   -- H, key/value heads
+    dim           INTEGER NOT NULL,   -- D, per head
+    context       INTEGER,            -- slots that attention may look back; NULL: all
+    weight_dtype  TEXT NOT NULL,      -- what the layer computes in
+    weight_device TEXT NOT NULL
+);
+
+-- One _generate call: the text of one chunk and the sum that sizes its caches.
+CREATE TABLE chunk (
+    id              INTEGER PRIMARY KEY,
+    text            TEXT NOT NULL,
+    tokens          TEXT NOT NULL,    -- JSON list of [id, piece]
+    current_end     INTEGER NOT NULL, -- offset before the text
+    token_count     INTEGER NOT NULL,
+    max_gen_len     INTEGER NOT NULL, -- frames the model estimates at most
+    required_len    INTEGER NOT NULL, -- what _expand_kv_cache was asked for
+    capacity_before INTEGER NOT NULL,
+    capacity_after  INTEGER NOT NULL,
+    continues       INTEGER,          -- the chunk whose state this one goes on with, if any
+    mimi_steps      INTEGER NOT NULL, -- Mimi slots per latent
+    started_at      REAL NOT NULL     -- seconds since the epoch
+);
+
+-- What a FlowLM cache held when the chunk began: [2, B, slots, H, D] float32. Equal ones
+-- are stored once.
+CREATE TABLE snapshot (
+    id     INTEGER PRIMARY KEY,
+    cache  INTEGER NOT NULL,
+    slots  INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    "values" BLOB NOT NULL
+);
+CREATE TABLE chunk_base (
+    chunk    INTEGER NOT NULL,
+    cache    INTEGER NOT NULL,
+    snapshot INTEGER,                 -- NULL: see chunk.continues
+    offset   INTEGER NOT NULL,        -- slots in use
+    PRIMARY KEY (chunk, cache)
+) WITHOUT ROWID;
+
+-- What _expand_kv_cache did to one cache, measured bit for bit.
+CREATE TABLE expansion (
+    chunk           INTEGER NOT NULL,
+    cache           INTEGER NOT NULL,
+    capacity_before INTEGER NOT NULL,
+    capacity_after  INTEGER NOT NULL,
+    changed_slot    INTEGER,          -- first old slot whose values changed; NULL: none
+    not_nan_slot    INTEGER,          -- first new slot that is not all NaN; NULL: none
+    fill            TEXT NOT NULL,    -- what new slots hold: nan, zero, other, none (no new slots)
+    PRIMARY KEY (chunk, cache)
+) WITHOUT ROWID;
+
+-- One step: the voice prefill (id 0), a text prefill, or a decode step.
+CREATE TABLE frame (
+    id            INTEGER PRIMARY KEY,
+    chunk         INTEGER NOT NULL,
+    phase         TEXT NOT NULL,      -- voice | text | decode
+    step          INTEGER NOT NULL,   -- decode step within the chunk; -1 for a prefill
+    stop_logit    REAL,               -- input of the EOS comparison; a NaN is the text 'nan'
+    stop_threshold REAL,
+    eos           INTEGER NOT NULL,   -- 1: the logit exceeds the threshold
+    op_count      INTEGER NOT NULL,
+    flow_lm_ns    INTEGER NOT NULL,
+    mimi_ns       INTEGER NOT NULL,
+    began_ns      INTEGER NOT NULL,   -- since the start of the run
+    problem       TEXT                -- the exception that ended the frame early
+);
+CREATE TABLE rng (                    -- torch's CPU generator before the frame
+    frame INTEGER PRIMARY KEY,
+    state BLOB NOT NULL
+);
+CREATE TABLE latent (
+    frame INTEGER PRIMARY KEY,
+    "values" BLOB NOT NULL
+);
+CREATE TABLE audio (
+    frame        INTEGER PRIMARY KEY,
+    first_sample INTEGER NOT NULL,
+    samples      BLOB NOT NULL
+);
+
+-- Every cache after every frame.
+CREATE TABLE cache_state (
+    frame     INTEGER NOT NULL,
+    cache     INTEGER NOT NULL,
+    offset    INTEGER,                -- NULL: the state has none
+    capacity  INTEGER NOT NULL,       -- T
+    nan_slots INTEGER NOT NULL,       -- slots with NaN in K or V
+    PRIMARY KEY (frame, cache)
+) WITHOUT ROWID;
+
+-- Slots written during a frame, with the values they then held: [2, B, last - first, H, D].
+CREATE TABLE slot_delta (
+    id     INTEGER PRIMARY KEY,
+    frame  INTEGER NOT NULL,
+    cache  INTEGER NOT NULL,
+    first  INTEGER NOT NULL,
+    last   INTEGER NOT NULL,
+    "values" BLOB NOT NULL
+);
+CREATE INDEX slot_delta_by_cache ON slot_delta (cache, frame);
+
+-- Every tensor of the streaming state; a row when anything about it changed.
+CREATE TABLE tensor (
+    id    INTEGER PRIMARY KEY,
+    model TEXT NOT NULL,              -- flow_lm | mimi
+    entry TEXT NOT NULL,              -- module name
+    key   TEXT NOT NULL               -- cache, offset, pad, previous, first, partial, ...
+);
+CREATE TABLE tensor_state (
+    tensor    INTEGER NOT NULL,
+    frame     INTEGER NOT NULL,
+    shape     TEXT NOT NULL,
+    dtype     TEXT NOT NULL,
+    device    TEXT NOT NULL,
+    nan_count INTEGER NOT NULL,       -- elements; for a cache, slots
+    value     TEXT NOT NULL,          -- the number itself for one-element tensors, else min..max
+    storage   INTEGER NOT NULL,       -- counts up when the tensor was replaced by another
+    PRIMARY KEY (tensor, frame)
+) WITHOUT ROWID;
+
+CREATE TABLE site (                   -- a source line of the model's code
+    id       INTEGER PRIMARY KEY,
+    file     TEXT NOT NULL,
+    line     INTEGER NOT NULL,
+    function TEXT NOT NULL
+);
+CREATE TABLE source (                 -- the text of the files that sites name
+    file TEXT PRIMARY KEY,
+    text TEXT NOT NULL
+);
+CREATE TABLE call (                   -- an op at a place in the model
+    id      INTEGER PRIMARY KEY,
+    op      TEXT NOT NULL,            -- such as aten.slice.Tensor
+    site    INTEGER NOT NULL,
+    module  TEXT NOT NULL             -- such as flow_lm.transformer.layers.0.self_attn
+);
+CREATE TABLE shapes (                 -- argument and result shapes and dtypes, in words
+    id        INTEGER PRIMARY KEY,
+    arguments TEXT NOT NULL,
+    results   TEXT NOT NULL
+);
+CREATE TABLE thread (
+    id   INTEGER PRIMARY KEY,
+    name TEXT NOT NULL
+);
+CREATE TABLE op (                     -- in the order in which they ran, within each frame
+    id       INTEGER PRIMARY KEY,
+    frame    INTEGER NOT NULL,
+    part     INTEGER NOT NULL,        -- 0 voice, 1 expand, 2 flow_lm, 3 mimi
+    call     INTEGER NOT NULL,
+    shapes   INTEGER NOT NULL,
+    thread   INTEGER NOT NULL,
+    began_ns INTEGER NOT NULL,
+    took_ns  INTEGER NOT NULL,
+    nan_in   INTEGER,                 -- 0 finite, 1 NaN, 2 Inf; NULL: not looked at
+    nan_out  INTEGER
+);
+CREATE INDEX op_by_frame ON op (frame);
+CREATE TABLE touch (                  -- slots of a cache that an op read or wrote
+    op    INTEGER NOT NULL,
+    cache INTEGER NOT NULL,
+    kv    INTEGER NOT NULL,           -- 0 K, 1 V, 2 both
+    first INTEGER NOT NULL,
+    last  INTEGER NOT NULL,
+    write INTEGER NOT NULL            -- 0 read, 1 write
+);
+CREATE INDEX touch_by_op ON touch (op);
+CREATE INDEX touch_by_cache ON touch (cache, first);
+
+CREATE TABLE log (
+    id     INTEGER PRIMARY KEY,
+    at     REAL NOT NULL,             -- seconds since the epoch
+    stream TEXT NOT NULL,
+    text   TEXT NOT NULL
+);
+"""
+
+PARTS = ("voice", "expand", "flow_lm", "mimi")
+"""The words for `op.part`, by number."""

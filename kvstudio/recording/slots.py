@@ -1,0 +1,146 @@
+"""Rebuilds what every slot of a cache held after any frame, from snapshots and deltas."""
+
+import sqlite3
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kvstudio.recording.errors import DamagedRecording
+from kvstudio.recording.roles import SlotRole
+from kvstudio.recording.rows import Cache, Chunk, Floats
+
+MOST_FLOATS = 2**31
+BEFORE_THE_RUN = -1
+"""In `SlotMap.frames`: the slot was filled before the run's first frame, or never."""
+
+
+@dataclass(frozen=True)
+class SlotMap:
+    """All slots of one cache after one frame, without their values.
+
+    Attributes:
+        roles: uint8 `[T]`, `SlotRole` numbers.
+        frames: int32 `[T]`, the frame that last wrote the slot, or -1.
+        offset: index of the next write, or None if the state has none.
+        capacity: T.
+    """
+
+    cache: Cache
+    roles: NDArray[np.uint8]
+    frames: NDArray[np.int32]
+    offset: int | None
+    capacity: int
+
+    @property
+    def written(self) -> NDArray[np.bool_]:
+        written: NDArray[np.bool_] = self.roles != SlotRole.UNWRITTEN
+        return written
+
+
+@dataclass(frozen=True)
+class Write:
+    """Slots `[first, last)` written during `frame`."""
+
+    frame: int
+    first: int
+    last: int
+
+
+class SlotHistory:
+    """The writes to every cache, kept in memory without their values; values come on demand."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._writes: dict[tuple[int, int], list[Write]] = {}  # by (cache, chunk)
+        self._last_delta = 0
+
+    def refresh(self, chunk_of_frame: dict[int, int]) -> None:
+        """Takes in the deltas that were added since the last call."""
+        rows = self._connection.execute(
+            "SELECT id, frame, cache, first, last FROM slot_delta WHERE id > ? ORDER BY id",
+            (self._last_delta,),
+        )
+        for number, frame, cache, first, last in rows:
+            if frame not in chunk_of_frame:
+                return  # a frame that the caller has not seen yet
+            key = (cache, chunk_of_frame[frame])
+            self._writes.setdefault(key, []).append(Write(frame, first, last))
+            self._last_delta = number
+
+    def writes(self, cache: Cache, chunk: int, frame: int) -> list[Write]:
+        return [w for w in self._writes.get((cache.id, chunk), []) if w.frame <= frame]
+
+    def map(
+        self,
+        cache: Cache,
+        chunks: list[Chunk],
+        frame: int,
+        phases: dict[int, str],
+        offset: int | None,
+        capacity: int,
+    ) -> SlotMap:
+        """Roles and writing frames after `frame`.
+
+        `chunks` is the chain from the oldest to the frame's own, each continuing the one before.
+        """
+        require_sane(cache, capacity)
+        roles = np.zeros(capacity, np.uint8)
+        frames = np.full(capacity, BEFORE_THE_RUN, np.int32)
+        base = self._base_offset(cache, chunks[0])
+        roles[:base] = SlotRole.VOICE
+        for chunk in chunks:
+            for write in self.writes(cache, chunk.id, frame):
+                text = phases.get(write.frame) == "text"
+                roles[write.first : write.last] = SlotRole.TEXT if text else SlotRole.GENERATED
+                frames[write.first : write.last] = write.frame
+        return SlotMap(cache, roles, frames, offset, capacity)
+
+    def values(self, cache: Cache, chunks: list[Chunk], frame: int, capacity: int) -> Floats:
+        """`[2, B, T, H, D]` after `frame`; NaN where nothing was written."""
+        require_sane(cache, capacity)
+        shape = (2, cache.batch, capacity, cache.heads, cache.dim)
+        result = np.full(shape, np.nan, np.float32)
+        base = self.base_values(cache, chunks[0])
+        if base is not None:
+            slots = min(base.shape[2], capacity)
+            result[:, :, :slots] = base[:, :, :slots]
+        numbers = ", ".join(str(chunk.id) for chunk in chunks)
+        rows = self._connection.execute(
+            'SELECT d.first, d.last, d."values" FROM slot_delta d JOIN frame f ON f.id = d.frame '
+            f"WHERE d.cache = ? AND d.frame <= ? AND f.chunk IN ({numbers}) ORDER BY d.id",
+            (cache.id, frame),
+        )
+        for first, last, raw in rows:
+            last_fitting = min(last, capacity)
+            delta = as_slots(cache, last - first, raw)
+            result[:, :, first:last_fitting] = delta[:, :, : last_fitting - first]
+        return result
+
+    def base_values(self, cache: Cache, chunk: Chunk) -> Floats | None:
+        """What the cache held when the chunk began, `[2, B, slots, H, D]`, if it is known."""
+        row = self._connection.execute(
+            'SELECT s.slots, s."values" FROM chunk_base b JOIN snapshot s ON s.id = b.snapshot '
+            "WHERE b.chunk = ? AND b.cache = ?",
+            (chunk.id, cache.id),
+        ).fetchone()
+        return None if row is None else as_slots(cache, row[0], row[1])
+
+    def _base_offset(self, cache: Cache, chunk: Chunk) -> int:
+        row = self._connection.execute(
+            "SELECT offset FROM chunk_base WHERE chunk = ? AND cache = ?", (chunk.id, cache.id)
+        ).fetchone()
+        return 0 if row is None else int(row[0])
+
+
+def as_slots(cache: Cache, slots: int, raw: bytes) -> Floats:
+    """The blob as `[2, B, slots, H, D]`; raises ValueError if it has another size."""
+    require_sane(cache, slots)
+    values = np.frombuffer(raw, "<f4")
+    return values.reshape(2, cache.batch, slots, cache.heads, cache.dim)
+
+
+def require_sane(cache: Cache, slots: int) -> None:
+    """A hostile file must not make us allocate what it claims."""
+    if not 0 <= slots * cache.slot_floats <= MOST_FLOATS:
+        raise DamagedRecording("recording", f"is damaged: cache {cache.name} claims {slots} slots")

@@ -1,0 +1,152 @@
+"""A run spec: everything that decides what a run does, as data that can be stored and repeated."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Literal, get_args
+
+from kvstudio.recording.errors import SpecError
+
+ModelKind = Literal["demo", "language", "config", "checkpoint"]
+TraceLevel = Literal["full", "cache", "off"]
+MODEL_KINDS: tuple[ModelKind, ...] = get_args(ModelKind)
+TRACE_LEVELS: tuple[TraceLevel, ...] = get_args(TraceLevel)
+DEMO_VOICE = "low"
+DEMO_TEXT = "Hello world. I am a tiny voice."
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """Which model to load.
+
+    Attributes:
+        kind: `demo` (embedded), `language` (a config that pocket-tts ships), `config` (a YAML file,
+            `https://` or `hf://`), or `checkpoint` (a training checkpoint).
+        value: language name, config or checkpoint path; empty for the demo.
+        config: for a checkpoint, the config or language it was trained with.
+    """
+
+    kind: ModelKind = "demo"
+    value: str = ""
+    config: str = ""
+    quantize: bool = False
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        if self.kind not in MODEL_KINDS:
+            raise SpecError(f"unknown kind of model {self.kind!r}; known: {', '.join(MODEL_KINDS)}")
+        if self.kind != "demo" and not self.value.strip():
+            raise SpecError(f"no {self.kind} given for the model")
+
+    @property
+    def title(self) -> str:
+        """A short name for the status bar, such as `demo` or `english (int8)`."""
+        name = "demo" if self.kind == "demo" else self.value.replace("\\", "/").rsplit("/", 1)[-1]
+        return f"{name} (int8)" if self.quantize else name
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A perturbation of the run: at `frame`, apply recipe `recipe` with `arguments`."""
+
+    recipe: str
+    frame: int
+    arguments: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """One run. `None` means: what the model's own config recommends.
+
+    Attributes:
+        voice: audio file, `.safetensors` state, predefined name, or `hf://`; for the demo model
+            also the name of an embedded voice.
+        temperature: sampling temperature, standard deviation squared of the noise.
+        decode_steps: sampler steps per latent.
+        eos_threshold: the stop logit must exceed it.
+        frames_after_eos: frames generated after the stop logit first exceeds the threshold.
+        max_tokens: text tokens per chunk.
+        copy_state: deep-copy the voice state for every chunk (the default of pocket-tts).
+        trace: `full` records every aten op, `cache` only slots and state, `off` only frames.
+    """
+
+    model: ModelSource = field(default_factory=ModelSource)
+    voice: str = DEMO_VOICE
+    text: str = DEMO_TEXT
+    seed: int = 1
+    temperature: float | None = None
+    decode_steps: int | None = None
+    eos_threshold: float | None = None
+    frames_after_eos: int | None = None
+    max_tokens: int | None = None
+    copy_state: bool = True
+    trace: TraceLevel = "full"
+    edits: tuple[Edit, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.trace not in TRACE_LEVELS:
+            known = ", ".join(TRACE_LEVELS)
+            raise SpecError(f"unknown trace level {self.trace!r}; known: {known}")
+        _require(self.temperature is None or self.temperature >= 0, "temperature must be 0 or more")
+        _require(
+            self.decode_steps is None or self.decode_steps >= 1, "decode steps must be 1 or more"
+        )
+        _require(
+            self.frames_after_eos is None or self.frames_after_eos >= 0,
+            "frames after EOS must be 0 or more",
+        )
+        _require(self.max_tokens is None or self.max_tokens >= 1, "max tokens must be 1 or more")
+        _require(0 <= self.seed < 2**63, "the seed must be between 0 and 2^63 - 1")
+
+    def require_runnable(self) -> None:
+        """Raises SpecError if there is nothing to say or nobody to say it."""
+        _require(bool(self.text.strip()), "there is no text to speak: type some into Text")
+        _require(
+            bool(self.voice.strip()), "no voice chosen: pick a voice file or a predefined voice"
+        )
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "RunSpec":
+        try:
+            data = json.loads(text)
+        except ValueError as error:
+            raise SpecError(f"the run spec is not JSON: {error}") from error
+        return cls.from_dict(data)
+
+    @classmethod
+    def from_dict(cls, data: object) -> "RunSpec":
+        """The spec from plain JSON data.
+
+        Raises:
+            SpecError: an unknown key, a wrong type or a value out of range.
+        """
+        known = _known_fields(cls, data)
+        known["model"] = ModelSource(**_known_fields(ModelSource, known.get("model", {})))
+        edits = known.get("edits", ())
+        if not isinstance(edits, (list, tuple)):
+            raise SpecError("edits must be a list")
+        known["edits"] = tuple(Edit(**_known_fields(Edit, edit)) for edit in edits)
+        try:
+            return cls(**known)
+        except TypeError as error:
+            raise SpecError(f"a value of the run spec has the wrong type: {error}") from error
+
+    def with_edit(self, edit: Edit) -> "RunSpec":
+        return replace(self, edits=(*self.edits, edit))
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise SpecError(message)
+
+
+def _known_fields(cls: type[Any], data: object) -> dict[str, Any]:
+    if not isinstance(data, dict):
+        raise SpecError(f"{cls.__name__} must be an object, found {type(data).__name__}")
+    unknown = set(data) - {each.name for each in fields(cls)}
+    if unknown:
+        raise SpecError(f"{cls.__name__} has no {', '.join(sorted(map(str, unknown)))}")
+    return dict(data)
