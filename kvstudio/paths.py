@@ -16,7 +16,9 @@ def resources() -> Path:
         FileNotFoundError: the installation is incomplete.
     """
     override = os.environ.get("KVSTUDIO_RESOURCES")
-    candidates = [Path(override)] if override else [_PACKAGE / "resources", _PACKAGE.parent / "resources"]
+    candidates = (
+        [Path(override)] if override else [_PACKAGE / "resources", _PACKAGE.parent / "resources"]
+    )
     for folder in candidates:
         if (folder / "demo" / "config.yaml").is_file():
             return folder

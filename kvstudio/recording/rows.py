@@ -98,12 +98,15 @@ class CacheState:
 
 @dataclass(frozen=True)
 class SlotDelta:
-    """Slots `[first, last)` written during a frame; `values` is `[2, B, last - first, H, D]`."""
+    """Slots `[first, last)` written during a frame.
+
+    `values`: `[2, B, last - first, H, D]`, or None if they were not recorded (trace off).
+    """
 
     cache: int
     first: int
     last: int
-    values: Floats
+    values: Floats | None
 
 
 @dataclass(frozen=True)

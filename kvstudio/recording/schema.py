@@ -122,7 +122,8 @@ CREATE TABLE cache_state (
     PRIMARY KEY (frame, cache)
 ) WITHOUT ROWID;
 
--- Slots written during a frame, with the values they then held: [2, B, last - first, H, D].
+-- Slots written during a frame, with the values they then held: [2, B, last - first, H, D];
+-- an empty blob if values were not recorded (trace off).
 CREATE TABLE slot_delta (
     id     INTEGER PRIMARY KEY,
     frame  INTEGER NOT NULL,

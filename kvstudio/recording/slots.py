@@ -134,10 +134,17 @@ class SlotHistory:
 
 
 def as_slots(cache: Cache, slots: int, raw: bytes) -> Floats:
-    """The blob as `[2, B, slots, H, D]`; raises ValueError if it has another size."""
+    """The blob as `[2, B, slots, H, D]`; NaN if no values were recorded.
+
+    Raises:
+        ValueError: the blob has another size.
+    """
     require_sane(cache, slots)
+    shape = (2, cache.batch, slots, cache.heads, cache.dim)
+    if len(raw) == 0:
+        return np.full(shape, np.nan, np.float32)
     values = np.frombuffer(raw, "<f4")
-    return values.reshape(2, cache.batch, slots, cache.heads, cache.dim)
+    return values.reshape(shape)
 
 
 def require_sane(cache: Cache, slots: int) -> None:

@@ -250,7 +250,9 @@ def _host_facts() -> dict[str, object]:
     }
 
 
-def _blob(values: Floats) -> bytes:
+def _blob(values: Floats | None) -> bytes:
+    if values is None:
+        return b""
     return np.ascontiguousarray(values, dtype="<f4").tobytes()
 
 

@@ -1,0 +1,31 @@
+"""The embedded demo model, made to open from any current directory.
+
+pocket-tts opens the paths of a config relative to the current directory, so the config is copied
+with its paths made absolute.
+"""
+
+import re
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+from kvstudio.paths import resources
+
+PATH_LINE = re.compile(r"^(\s*(?:weights_path|tokenizer_path):\s*)(\S+)\s*$", re.MULTILINE)
+
+
+@lru_cache(maxsize=1)
+def demo_config() -> Path:
+    """A config of the demo model that works from any current directory."""
+    folder = resources() / "demo"
+    text = (folder / "config.yaml").read_text(encoding="utf-8")
+    resolved = PATH_LINE.sub(lambda line: f"{line[1]}'{(folder / line[2]).as_posix()}'", text)
+    target = Path(tempfile.mkdtemp(prefix="kvstudio-demo-")) / "config.yaml"
+    target.write_text(resolved, encoding="utf-8")
+    return target
+
+
+def demo_voice(name: str) -> Path | None:
+    """The voice file of an embedded voice, or None if there is no such voice."""
+    path = resources() / "demo" / "voices" / f"{name}.wav"
+    return path if path.parent.joinpath(path.name).is_file() and "/" not in name else None

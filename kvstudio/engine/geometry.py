@@ -1,0 +1,84 @@
+"""Which slots of a KV cache a strided view covers, exactly."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+K, V, BOTH = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class CacheGeometry:
+    """A contiguous cache `[2, B, T, H, D]`, measured in elements."""
+
+    batch: int
+    slots: int
+    heads: int
+    dim: int
+
+    @property
+    def slot_stride(self) -> int:
+        return self.heads * self.dim
+
+    @property
+    def half(self) -> int:
+        """Elements of K, which is where V begins."""
+        return self.batch * self.slots * self.slot_stride
+
+
+@lru_cache(maxsize=4096)
+def covered_slots(
+    geometry: CacheGeometry, offset: int, shape: tuple[int, ...], stride: tuple[int, ...]
+) -> tuple[tuple[int, int, int], ...]:
+    """The slot ranges `(kv, first, last)` that a view of the cache's storage covers.
+
+    A view without elements covers nothing; the place where it would have begun is given as an
+    empty range, because a write to it is a write that vanishes.
+
+    `offset`, `shape` and `stride` are the view's own, in elements of the storage.
+    """
+    if 0 in shape:
+        slot = offset // geometry.slot_stride % geometry.slots if geometry.slots else 0
+        at_end = geometry.slots > 0 and offset > 0 and offset % geometry.half == 0
+        slot = geometry.slots if at_end and slot == 0 else slot
+        kv = K if offset <= geometry.half else V
+        return ((kv, slot, slot),)
+    rows = _covered_rows(geometry, offset, shape, stride)
+    halves = rows // (geometry.batch * geometry.slots)
+    slots = rows % geometry.slots
+    ranges = {kv: _ranges(slots[halves == kv]) for kv in (K, V)}
+    if ranges[K] == ranges[V]:
+        return tuple((BOTH, first, last) for first, last in ranges[K])
+    return tuple((kv, first, last) for kv in (K, V) for first, last in ranges[kv])
+
+
+def _covered_rows(
+    geometry: CacheGeometry, offset: int, shape: Sequence[int], stride: Sequence[int]
+) -> NDArray[np.int64]:
+    """Which rows of `[2 * B * T]` are touched, a row being one slot of one half and batch."""
+    row = geometry.slot_stride
+    inner = sum((n - 1) * s for n, s in zip(shape, stride, strict=True) if s < row)
+    outer = [(n, s) for n, s in zip(shape, stride, strict=True) if s >= row and n > 1]
+    starts = np.array([offset], np.int64)
+    for n, s in outer:
+        starts = np.unique((starts[:, None] + np.arange(n, dtype=np.int64) * s).ravel())
+    if np.all(starts % row + inner < row):
+        return np.unique(starts // row)
+    # The inner dimensions run across slot borders (a flattened view): look at every element.
+    for n, s in ((n, s) for n, s in zip(shape, stride, strict=True) if s < row and n > 1):
+        starts = np.unique((starts[:, None] + np.arange(n, dtype=np.int64) * s).ravel())
+    return np.unique(starts // row)
+
+
+def _ranges(slots: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
+    """Sorted slot numbers as half-open ranges."""
+    slots = np.unique(slots)
+    if not len(slots):
+        return ()
+    breaks = np.flatnonzero(np.diff(slots) > 1)
+    firsts = np.concatenate([slots[:1], slots[breaks + 1]])
+    lasts = np.concatenate([slots[breaks], slots[-1:]]) + 1
+    return tuple(zip(firsts.tolist(), lasts.tolist(), strict=True))

@@ -1,0 +1,46 @@
+"""Which module of the model is running now, per thread, from forward hooks."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.nn.modules import module as torch_module
+
+_stacks = threading.local()
+
+
+def current_module() -> str:
+    """The path of the innermost running module, such as `flow_lm.transformer`, or empty."""
+    stack = getattr(_stacks, "stack", None)
+    return stack[-1] if stack else ""
+
+
+@contextmanager
+def following_modules(root: torch.nn.Module) -> Iterator[None]:
+    """While entered, `current_module` knows the modules below `root` by their names."""
+    names = {module: name for name, module in root.named_modules() if name}
+
+    def entered(module: torch.nn.Module, inputs: Any) -> None:
+        name = names.get(module)
+        if name is not None:
+            if not hasattr(_stacks, "stack"):
+                _stacks.stack = []
+            _stacks.stack.append(name)
+
+    def left(module: torch.nn.Module, inputs: Any, output: Any) -> None:
+        stack = getattr(_stacks, "stack", None)
+        if stack and module in names:
+            stack.pop()
+
+    # Hooks that return None leave inputs and outputs as they are.
+    hooks = (
+        torch_module.register_module_forward_pre_hook(entered),
+        torch_module.register_module_forward_hook(left, always_call=True),
+    )
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()

@@ -1,0 +1,258 @@
+"""Holds and observes pocket-tts's own generation loop, frame by frame.
+
+What happens to one decode step, in the model's own threads:
+
+    1. The model calls `_run_flow_lm_and_increment_step` for step k + 1. Before it runs, we wait
+       until latent k has been decoded by the Mimi thread, so that every frame owns its samples.
+    2. Frame k is written to the recording in one transaction.
+    3. The thread waits at the gate until the user steps.
+    4. The model's own method runs under a tracer. Its latent goes through the model's queue to the
+       Mimi thread, where `decode_from_latent` runs under another tracer.
+
+The wait is at the *entry* of the next step: at the exit it would hang, since after EOS the loop
+drops its last latent without queueing it. What the last step of a chunk left is written when the
+next chunk begins or the stream ends.
+"""
+
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from kvstudio.engine import pocket
+from kvstudio.engine.chunks import ChunkBook
+from kvstudio.engine.expansion import caches_of, measure
+from kvstudio.engine.gate import Gate
+from kvstudio.engine.module_path import following_modules
+from kvstudio.engine.pending import PendingFrame
+from kvstudio.engine.state import ModelState, StateWatch
+from kvstudio.engine.tracer import OpKnowledge
+from kvstudio.engine.tracing import Tracing
+from kvstudio.engine.wrapping import wrapped
+from kvstudio.recording.rows import Cache, Chunk
+from kvstudio.recording.spec import TraceLevel
+from kvstudio.recording.writer import RecordingWriter
+
+VOICE, EXPAND, FLOW_LM, MIMI = range(4)
+DECODE_TIMEOUT_S = 60.0
+INCREMENT_TIMEOUT_S = 0.1
+
+
+class Observer:
+    """Records one run of a loaded model into `writer`, frame by frame, held at `gate`.
+
+    Args:
+        tts: a `TTSModel`; its methods are wrapped while `observing` is entered, and only then.
+        on_frame: called with each frame's id once it is in the file.
+        voice: what was seen when the voice state was made, to become part of frame 0.
+    """
+
+    def __init__(
+        self,
+        tts: pocket.TTS,
+        writer: RecordingWriter,
+        gate: Gate,
+        trace: TraceLevel = "full",
+        on_frame: Any = None,
+        voice: Tracing | None = None,
+    ) -> None:
+        self.tts, self.writer, self.gate = tts, writer, gate
+        self._on_frame = on_frame
+        self._rows = register_caches(tts, writer)
+        self._began_ns = time.perf_counter_ns()
+        self._tracing = Tracing(OpKnowledge(), trace, self._began_ns)
+        self._voice = voice
+        self._book = ChunkBook(tts, writer, self._rows["flow_lm"], keep_values=trace != "off")
+        keep = trace != "off"
+        self._flow = StateWatch("flow_lm", self._rows["flow_lm"], values=keep)
+        self._keep_values = keep
+        self._mimi = self._new_mimi()
+        self._mimi_state: ModelState | None = None
+        self._frame = 0  # the next frame's id
+        self._step = 0  # the next decode step's number within the chunk
+        self._in_chunk = False
+        self._pending: PendingFrame | None = None
+        self._stop_logit: float | None = None
+        self._incremented = threading.Event()
+
+    @contextmanager
+    def observing(self) -> Iterator[None]:
+        """Wraps the model; on leaving, the model is as it was, also after an exception."""
+        tts = self.tts
+        last_stateful = [m for m in tts.mimi.modules() if hasattr(m, "increment_step")][-1]
+        hook = tts.flow_lm.out_eos.register_forward_hook(self._on_stop_logit)
+        try:
+            with (
+                following_modules(tts),
+                wrapped(tts, "_expand_kv_cache", self._expand),
+                wrapped(tts, "_run_flow_lm_and_increment_step", self._flow_lm),
+                wrapped(tts.mimi, "decode_from_latent", self._decode),
+                wrapped(tts.flow_lm.conditioner, "prepare", self._prepare),
+                wrapped(last_stateful, "increment_step", self._increment),
+            ):
+                yield
+        finally:
+            hook.remove()
+
+    def finish(self, problem: str | None = None) -> None:
+        """Writes what the last step left. Call when the stream has ended, however it ended."""
+        self._finish_frame(wait=False, problem=problem)
+
+    # ---- wrappers, in the order in which the model calls them ----------------------------------
+
+    def _prepare(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+        prepared = original(*args, **kwargs)
+        text = args[0] if args else next(iter(kwargs.values()), "")
+        self._book.next_text(str(text), pocket.token_count(prepared))
+        return prepared
+
+    def _expand(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+        named = dict(zip(("model_state", "sequence_length"), args, strict=False), **kwargs)
+        state, length = named["model_state"], int(named["sequence_length"])
+        chunk = self._begin_chunk(state, length)
+        before = caches_of(state)
+        with self._tracing.part(EXPAND, self._flow.watched(state)):
+            result = original(*args, **kwargs)
+        expansions = measure(chunk.id, before, caches_of(state), self._rows["flow_lm"])
+        self._book.expanded(state, expansions)
+        assert self._pending is not None
+        self._pending.add_state(*self._flow.after(state))
+        return result
+
+    def _flow_lm(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+        names = ("model_state", "text_tokens", "backbone_input_latents", "audio_conditioning")
+        named = dict(zip(names, args, strict=False), **kwargs)
+        latents = named.get("backbone_input_latents")
+        if latents is not None and latents.shape[1] > 0:
+            return self._decode_step(original, args, kwargs, named["model_state"])
+        if named.get("text_tokens") is not None:
+            return self._text_prefill(original, args, kwargs, named)
+        return original(*args, **kwargs)
+
+    def _decode(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+        state: ModelState = kwargs["mimi_state"] if "mimi_state" in kwargs else args[1]
+        if state is not self._mimi_state:
+            self._mimi_state, self._mimi = state, self._new_mimi()
+            self._mimi.begin(state)
+        pending = self._pending
+        began = time.perf_counter_ns()
+        try:
+            with self._tracing.part(MIMI, self._mimi.watched(state)):
+                audio = original(*args, **kwargs)
+        except BaseException as error:
+            if pending is not None:
+                pending.failed(error)
+            raise
+        if pending is not None:
+            pending.add_audio(audio, time.perf_counter_ns() - began)
+        return audio
+
+    def _increment(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+        result = original(*args, **kwargs)
+        self._incremented.set()
+        return result
+
+    def _on_stop_logit(self, module: object, inputs: object, output: torch.Tensor) -> None:
+        self._stop_logit = float(output.detach().reshape(-1)[-1]) if output.numel() else None
+
+    # ---- steps ---------------------------------------------------------------------------------
+
+    def _begin_chunk(self, state: ModelState, length: int | None) -> Chunk:
+        """Closes the chunk before, opens this one, and holds before its first op."""
+        self._finish_frame(wait=False)
+        chunk = self._book.begin(state, length)
+        self._flow.begin(state)
+        self._step, self._in_chunk, self._mimi_state = 0, True, None
+        if self._frame == 0:
+            self._add_voice_frame(state, chunk)
+        self.gate.wait_before(self._frame)
+        self._pending = self._new_frame("text", -1)
+        return chunk
+
+    def _add_voice_frame(self, state: ModelState, chunk: Chunk) -> None:
+        self._pending = self._new_frame("voice", -1)
+        self._pending.add_state(*self._flow.after(state))
+        if self._voice is not None:
+            self._tracing.adopt(self._voice)
+        self._finish_frame(wait=False)
+
+    def _text_prefill(
+        self,
+        original: Any,
+        args: Any,
+        kwargs: Any,
+        named: Mapping[str, Any],
+    ) -> Any:
+        state, tokens = named["model_state"], named["text_tokens"]
+        if not (self._in_chunk and self._pending is not None and self._pending.phase == "text"):
+            self._begin_chunk(state, None)  # a fork that does not expand its caches
+        self._book.tokens(tokens)
+        assert self._pending is not None
+        result = self._run(original, args, kwargs, state)
+        self._finish_frame(wait=False)
+        return result
+
+    def _decode_step(self, original: Any, args: Any, kwargs: Any, state: ModelState) -> Any:
+        self._finish_frame(wait=True)
+        self.gate.wait_before(self._frame)
+        pending = self._pending = self._new_frame("decode", self._step)
+        pending.rng = torch.get_rng_state().numpy().tobytes()
+        self._stop_logit = None
+        result = self._run(original, args, kwargs, state)
+        self._step += 1
+        pending.add_latent(result[0], self._stop_logit, float(self.tts.eos_threshold))
+        return result
+
+    def _run(self, original: Any, args: Any, kwargs: Any, state: ModelState) -> Any:
+        """One FlowLM pass under the tracer, and what it did to the state."""
+        pending = self._pending
+        assert pending is not None
+        self._incremented.clear()
+        watched = self._flow.watched(state)
+        began = time.perf_counter_ns()
+        try:
+            with self._tracing.part(FLOW_LM, watched):
+                result = original(*args, **kwargs)
+        except BaseException as error:
+            pending.failed(error)
+            raise
+        pending.flow_lm_ns = time.perf_counter_ns() - began
+        pending.add_state(*self._flow.after(state, self._tracing.written(FLOW_LM)))
+        return result
+
+    def _new_mimi(self) -> StateWatch:
+        return StateWatch("mimi", self._rows["mimi"], values=self._keep_values)
+
+    def _new_frame(self, phase: Any, step: int) -> PendingFrame:
+        return PendingFrame(self._frame, self._book.current.id, phase, step, self._began_ns)
+
+    def _finish_frame(self, *, wait: bool, problem: str | None = None) -> None:
+        """Writes the pending frame; `wait` for its latent to be decoded first."""
+        pending = self._pending
+        if pending is None:
+            return
+        if wait:
+            pending.decoded.wait(DECODE_TIMEOUT_S)
+        if pending.audio is not None:
+            # The worker fades the first samples and moves Mimi's offset after the call returned.
+            self._incremented.wait(INCREMENT_TIMEOUT_S)
+        if self._mimi_state is not None and pending.decoded.is_set():
+            pending.add_state(*self._mimi.after(self._mimi_state, self._tracing.written(MIMI)))
+        self._pending = None
+        ops = self._tracing.take(self.writer)
+        self.writer.add_frame(pending.record(ops, problem))
+        self._frame += 1
+        if self._on_frame is not None:
+            self._on_frame(pending.id)
+
+
+def register_caches(tts: pocket.TTS, writer: RecordingWriter) -> dict[str, dict[str, Cache]]:
+    """Every cache of the model as a row of the recording, by model and state key."""
+    rows: dict[str, dict[str, Cache]] = {"flow_lm": {}, "mimi": {}}
+    for cache in pocket.cache_rows(tts):
+        described = {name: value for name, value in vars(cache).items() if name != "id"}
+        rows[cache.model][cache.name] = writer.add_cache(**described)
+    return rows
