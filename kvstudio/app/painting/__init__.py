@@ -1,0 +1,1 @@
+"""The painting ground: hatches, icons, code images and slot strips, independent of recordings."""
