@@ -48,6 +48,10 @@ class Gate:
         if held and self._on_released:
             self._on_released(frame)
 
+    @property
+    def stopped(self) -> bool:
+        return self._stopped
+
     def step(self, count: int = 1) -> None:
         """Lets `count` more frames happen after those done or allowed already."""
         with self._changed:

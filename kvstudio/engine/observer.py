@@ -32,6 +32,7 @@ from kvstudio.engine.state import ModelState, StateWatch
 from kvstudio.engine.tracer import OpKnowledge
 from kvstudio.engine.tracing import Tracing
 from kvstudio.engine.wrapping import wrapped
+from kvstudio.recording.errors import UnwritableRecording
 from kvstudio.recording.rows import Cache, Chunk
 from kvstudio.recording.spec import TraceLevel
 from kvstudio.recording.writer import RecordingWriter
@@ -77,6 +78,8 @@ class Observer:
         self._pending: PendingFrame | None = None
         self._stop_logit: float | None = None
         self._incremented = threading.Event()
+        self.problem: BaseException | None = None
+        """What the model or the recording raised, even if the model swallowed it."""
 
     @contextmanager
     def observing(self) -> Iterator[None]:
@@ -100,6 +103,16 @@ class Observer:
     def finish(self, problem: str | None = None) -> None:
         """Writes what the last step left. Call when the stream has ended, however it ended."""
         self._finish_frame(wait=False, problem=problem)
+
+    @property
+    def next_frame(self) -> int:
+        return self._frame
+
+    def why_ended(self) -> str:
+        """Why the last chunk came to its end, in words."""
+        if self._step >= self._book.current.max_gen_len:
+            return f"reached the maximum length without EOS ({self._step} frames)"
+        return "ended by EOS"
 
     # ---- wrappers, in the order in which the model calls them ----------------------------------
 
@@ -143,6 +156,7 @@ class Observer:
             with self._tracing.part(MIMI, self._mimi.watched(state)):
                 audio = original(*args, **kwargs)
         except BaseException as error:
+            self.problem = error
             if pending is not None:
                 pending.failed(error)
             raise
@@ -217,6 +231,7 @@ class Observer:
             with self._tracing.part(FLOW_LM, watched):
                 result = original(*args, **kwargs)
         except BaseException as error:
+            self.problem = error
             pending.failed(error)
             raise
         pending.flow_lm_ns = time.perf_counter_ns() - began
@@ -242,8 +257,12 @@ class Observer:
         if self._mimi_state is not None and pending.decoded.is_set():
             pending.add_state(*self._mimi.after(self._mimi_state, self._tracing.written(MIMI)))
         self._pending = None
-        ops = self._tracing.take(self.writer)
-        self.writer.add_frame(pending.record(ops, problem))
+        try:
+            ops = self._tracing.take(self.writer)
+            self.writer.add_frame(pending.record(ops, problem))
+        except UnwritableRecording as error:
+            self.problem = error
+            raise
         self._frame += 1
         if self._on_frame is not None:
             self._on_frame(pending.id)

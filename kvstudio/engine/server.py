@@ -1,0 +1,210 @@
+"""Answers the window's commands.
+
+The reading thread never works: quick commands act on the gate at once, long ones are handed to one
+worker thread, so a command always gets an answer, never a hang.
+"""
+
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TextIO
+
+from kvstudio.engine import cards, pocket
+from kvstudio.engine.failures import explain
+from kvstudio.engine.gate import Gate
+from kvstudio.engine.progress import Cancelled, ProgressReporter
+from kvstudio.engine.session import Session
+from kvstudio.recording import protocol as p
+from kvstudio.recording.errors import KVStudioError, ProtocolError
+from kvstudio.recording.rows import LogLine
+from kvstudio.recording.spec import ModelSource, RunSpec
+
+
+class Server:
+    """One engine process as its window sees it. `out` takes a line a message."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._writing = threading.Lock()
+        self._reporter = ProgressReporter(self.emit)
+        self.session = Session(self._reporter)
+        self._jobs: queue.SimpleQueue[tuple[p.Command, Callable[[], None]] | None]
+        self._jobs = queue.SimpleQueue()
+        self._busy: str | None = None
+        self._gate: Gate | None = None
+        self._worker = threading.Thread(target=self._work, name="kvstudio worker", daemon=True)
+
+    def serve(self, lines: Iterable[str]) -> None:
+        """Handles commands until `shut_down` or the end of the input."""
+        self._worker.start()
+        self.emit(
+            p.Ready(
+                versions=cards.versions(),
+                languages=pocket.languages(),
+                voices=pocket.predefined_voices(),
+                devices=cards.devices(),
+                pid=os.getpid(),
+            )
+        )
+        self._settled()
+        for line in lines:
+            try:
+                command = p.parse_command(line)
+            except (ProtocolError, TypeError) as error:
+                self.emit(p.Failed(command="", message=str(error)))
+                continue
+            if isinstance(command, p.ShutDown):
+                break
+            self.handle(command)
+        self._shut_down()
+
+    def emit(self, event: p.Event) -> None:
+        with self._writing:
+            try:
+                self._out.write(event.to_line())
+                self._out.flush()
+            except (BrokenPipeError, ValueError):
+                os._exit(0)  # the window is gone; nobody will ever read the rest
+
+    def log(self, stream: str, text: str) -> None:
+        self.emit(p.Log(stream=stream, text=text))
+        self.session.log(LogLine(time.time(), stream, text))
+
+    def handle(self, command: p.Command) -> None:
+        """Does a command or says why not."""
+        try:
+            self._handle(command)
+        except KVStudioError as error:
+            self.emit(p.Failed(command=command.name, message=str(error)))
+        except Exception as error:  # noqa: BLE001 -- the engine answers every command
+            message, detail = explain(error, command.name.replace("_", " "))
+            self.emit(p.Failed(command=command.name, message=message, detail=detail))
+
+    # ---- commands -----------------------------------------------------------------------------
+
+    def _handle(self, command: p.Command) -> None:
+        if isinstance(command, p.Load):
+            source = RunSpec.from_dict({"model": command.model}).model
+            self._enqueue(command, lambda: self._load(source))
+        elif isinstance(command, p.Voice):
+            self._require_model()
+            self._enqueue(command, lambda: self._make_voice(command.voice))
+        elif isinstance(command, p.Start):
+            spec = RunSpec.from_dict(command.spec)
+            spec.require_runnable()
+            self._enqueue(command, lambda: self._start(spec, Path(command.path)))
+        elif isinstance(command, p.Budget):
+            self._require_model()
+            chunks = self.session.budget(command.text, command.max_tokens)
+            self.emit(p.Budgeted(chunks=chunks))
+        elif isinstance(command, p.Stop):
+            self._stop()
+        else:
+            self._move(command)
+
+    def _move(self, command: p.Command) -> None:
+        gate = self._gate
+        if gate is None:
+            raise KVStudioError(f"there is no run to {command.name}; start one first")
+        if isinstance(command, p.Step):
+            gate.step(command.count)
+        elif isinstance(command, p.Run):
+            gate.run(command.until)
+        elif isinstance(command, p.Pause):
+            gate.pause()
+
+    def _stop(self) -> None:
+        if self._gate is not None:
+            self._gate.stop()
+        elif self._busy is not None:
+            self._reporter.cancel()
+        else:
+            raise KVStudioError("there is nothing to stop")
+
+    def _enqueue(self, command: p.Command, job: Callable[[], None]) -> None:
+        if self._busy is not None:
+            raise KVStudioError(f"the engine is busy {self._busy}; stop that first")
+        self._busy = _BUSY_WORDS[type(command)]
+        self._jobs.put((command, job))
+
+    def _require_model(self) -> None:
+        if self.session.tts is None:
+            raise KVStudioError("no model is loaded; load one first")
+
+    # ---- jobs, on the worker thread -------------------------------------------------------------
+
+    def _work(self) -> None:
+        while (entry := self._jobs.get()) is not None:
+            command, job = entry
+            try:
+                job()
+            except Cancelled:
+                self.emit(p.Failed(command=command.name, message=f"{command.name} was cancelled"))
+            except BaseException as error:  # noqa: BLE001 -- the engine answers every command
+                message, detail = explain(error, _FAILED_WORDS[type(command)])
+                self.emit(p.Failed(command=command.name, message=message, detail=detail))
+            self._busy = self._gate = None
+            self._settled()
+
+    def _load(self, source: ModelSource) -> None:
+        self.emit(p.State("loading", f"loading {source.title}"))
+        self.emit(p.Loaded(card=self.session.load(source)))
+
+    def _make_voice(self, voice: str) -> None:
+        self.emit(p.State("voicing", f"making voice {voice}"))
+        self.emit(p.Voiced(card=self.session.make_voice(voice)))
+
+    def _start(self, spec: RunSpec, path: Path) -> None:
+        if not self.session.is_loaded(spec):
+            self._load(spec.model)
+        if not self.session.has_voice(spec):
+            self._make_voice(spec.voice)
+        writer = self.session.open_recording(spec, path)
+        gate = Gate(self._on_held, self._on_released)
+        self._gate = gate
+        self.emit(p.Started(path=str(path)))
+        outcome = self.session.run(spec, writer, gate, self._on_frame)
+        if outcome.status == "failed":
+            self.emit(p.Failed(command="start", message=outcome.reason, detail=outcome.detail))
+        self.emit(p.Finished(status=outcome.status, reason=outcome.reason, path=str(path)))
+
+    def _on_frame(self, frame: int) -> None:
+        self.emit(p.FrameAdded(frame=frame))
+
+    def _on_held(self, frame: int) -> None:
+        self.emit(p.State("held", f"held before frame {frame}", frame))
+
+    def _on_released(self, frame: int) -> None:
+        self.emit(p.State("running", f"running frame {frame}", frame))
+
+    def _settled(self) -> None:
+        """Says what the engine can do now that nothing is going on."""
+        if self.session.tts is None:
+            self.emit(p.State("empty", "no model loaded"))
+        elif self.session.voice is None:
+            self.emit(p.State("loaded", "model loaded, no voice"))
+        else:
+            self.emit(p.State("ready", "ready"))
+
+    def _shut_down(self) -> None:
+        if self._gate is not None:
+            self._gate.stop()
+        self._reporter.cancel()
+        self._jobs.put(None)
+        self._worker.join(SHUT_DOWN_S)
+
+
+SHUT_DOWN_S = 3.0
+_FAILED_WORDS: dict[type[p.Command], str] = {
+    p.Load: "loading the model",
+    p.Voice: "making the voice",
+    p.Start: "starting the run",
+}
+_BUSY_WORDS: dict[type[p.Command], str] = {
+    p.Load: "loading the model",
+    p.Voice: "making the voice",
+    p.Start: "with a run",
+}
