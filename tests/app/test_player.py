@@ -1,0 +1,404 @@
+"""Playback is proven by listening: a private PulseAudio records what its null sink is fed."""
+
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PySide6.QtMultimedia import QtAudio
+from pytestqt.qtbot import QtBot
+
+from kvstudio.app.player import NOTHING_TO_PLAY, Player
+from kvstudio.app.sound_stream import NO_DEVICE, amplitude
+from tests.app.pulse import (
+    SoundServer,
+    on_cue,
+    perform,
+    require_programs,
+    soundless_environment,
+)
+
+RATE = 24_000
+FRAME = 1_920
+"""Samples of one frame, 80 ms."""
+
+Samples = NDArray[np.float32]
+Event = dict[str, Any]
+
+
+def speech(frames: int, seed: int = 0) -> Samples:
+    """Noise that is nowhere silent, so that silence in a recording is a gap."""
+    rng = np.random.default_rng(seed)
+    loudness = rng.uniform(0.05, 0.8, frames * FRAME).astype(np.float32)
+    return np.where(rng.random(len(loudness)) < 0.5, -loudness, loudness)
+
+
+def find(wanted: Samples, heard: Samples) -> tuple[int, float]:
+    """Where `wanted` is in `heard`, and the correlation of the two there."""
+    size = len(wanted) + len(heard)
+    product = np.fft.rfft(heard, size) * np.conj(np.fft.rfft(wanted, size))
+    start = int(np.fft.irfft(product, size)[: len(heard) - len(wanted) + 1].argmax())
+    return start, float(np.corrcoef(wanted, heard[start : start + len(wanted)])[0, 1])
+
+
+def sounding(heard: Samples) -> Samples:
+    """What is not silence."""
+    return np.extract(np.abs(heard) > 1e-4, heard)
+
+
+def longest_gap(heard: Samples) -> int:
+    """Samples of the longest silence between the first and the last sound."""
+    return int(np.diff(np.flatnonzero(np.abs(heard) > 1e-4)).max()) - 1
+
+
+def said(events: list[Event], name: str) -> list[Event]:
+    return [event for event in events if event["said"] == name]
+
+
+def names(events: list[Event]) -> list[str]:
+    return [event["said"] for event in events if event["said"] != "position_moved"]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SoundServer]:
+    require_programs()
+    server = SoundServer(tmp_path_factory.mktemp("pulse"))
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def own_server(tmp_path: Path) -> Iterator[SoundServer]:
+    """A server that the test may break."""
+    require_programs()
+    server = SoundServer(tmp_path)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def hear(server: SoundServer, tmp_path: Path) -> Callable[..., tuple[Samples, list[Event]]]:
+    """Perform some steps; gives what was heard and what the player said."""
+
+    def hear(*steps: tuple[Any, ...]) -> tuple[Samples, list[Event]]:
+        start = len(server.heard())
+        events = perform(server.environment, tmp_path, *steps)
+        return server.heard()[start:], events
+
+    return hear
+
+
+Hear = Callable[..., tuple[Samples, list[Event]]]
+
+
+def test_a_clip_is_heard_whole_and_nothing_else(hear: Hear) -> None:
+    clip = speech(12)
+    heard, events = hear(("load", clip, RATE), ("play",), ("play_to_the_end",))
+    start, correlation = find(clip, heard)
+    assert correlation > 0.99
+    assert len(sounding(heard)) == len(clip)
+    np.testing.assert_allclose(heard[start : start + len(clip)], clip, atol=1e-6)
+    assert names(events) == ["started", "finished"]
+
+
+def test_the_position_goes_forward_to_the_end(hear: Hear) -> None:
+    _, events = hear(("load", speech(6), RATE), ("play",), ("play_to_the_end",))
+    positions = [event["with"] for event in said(events, "position_moved")]
+    assert positions == sorted(positions)
+    assert len(positions) > 5
+    assert positions[-1] == 6 * FRAME == said(events, "finished")[0]["position"]
+
+
+@pytest.mark.parametrize(("first", "last"), [(4, 5), (9, None)])
+def test_a_range_is_heard_and_nothing_else(hear: Hear, first: int, last: int | None) -> None:
+    clip = speech(12)
+    end = None if last is None else last * FRAME
+    heard, _ = hear(("load", clip, RATE), ("play", first * FRAME, end), ("play_to_the_end",))
+    np.testing.assert_allclose(sounding(heard), clip[first * FRAME : end], atol=1e-6)
+
+
+def test_a_loop_repeats_without_a_gap_until_it_is_stopped(hear: Hear) -> None:
+    clip = speech(5)
+    heard, events = hear(
+        ("load", clip, RATE), ("play", FRAME, 3 * FRAME, True), ("wait", 900), ("stop",)
+    )
+    sound = sounding(heard)
+    rounds = np.tile(clip[FRAME : 3 * FRAME], len(sound) // (2 * FRAME) + 1)
+    assert len(sound) > 3 * 2 * FRAME
+    assert longest_gap(heard) == 0
+    np.testing.assert_allclose(sound, rounds[: len(sound)], atol=1e-6)
+    positions = [event["with"] for event in said(events, "position_moved")[1:]]
+    assert FRAME <= min(positions) <= max(positions) < 3 * FRAME
+
+
+def test_the_volume_changes_the_level_and_only_that(hear: Hear) -> None:
+    clip = speech(10)
+    heard, _ = hear(("load", clip, RATE), ("volume", 0.5), ("play",), ("play_to_the_end",))
+    start, correlation = find(clip, heard)
+    assert correlation > 0.99
+    level = heard[start : start + len(clip)].std() / clip.std()
+    assert level == pytest.approx(amplitude(0.5), rel=0.01)
+
+
+def test_the_volume_can_be_turned_down_to_nothing_while_playing(hear: Hear) -> None:
+    clip = speech(15)
+    heard, _ = hear(
+        ("load", clip, RATE),
+        ("play",),
+        ("play_until_position", 5 * FRAME),
+        ("volume", 0.0),
+        ("play_to_the_end",),
+    )
+    sound = sounding(heard)
+    assert 5 * FRAME < len(sound) < 15 * FRAME
+    np.testing.assert_allclose(sound, clip[: len(sound)], atol=1e-6)
+
+
+def test_what_is_not_a_number_is_heard_as_silence(hear: Hear) -> None:
+    clip = speech(6)
+    for frame, bad in ((1, np.nan), (2, np.inf), (4, -np.inf)):
+        clip[frame * FRAME : (frame + 1) * FRAME] = bad
+    heard, _ = hear(("load", clip, RATE), ("play",), ("play_to_the_end",))
+    expected = np.where(np.isfinite(clip), clip, np.float32(0))
+    start, correlation = find(expected, heard)
+    assert correlation > 0.99
+    np.testing.assert_allclose(heard[start : start + len(clip)], expected, atol=1e-6)
+
+
+def test_what_is_too_loud_is_cut_at_full_scale(hear: Hear) -> None:
+    clip = 10 * speech(4)
+    heard, _ = hear(("load", clip, RATE), ("play",), ("play_to_the_end",))
+    np.testing.assert_allclose(sounding(heard), np.clip(clip, -1, 1), atol=1e-6)
+
+
+def test_a_pause_is_silent_and_goes_on_where_it_stopped(hear: Hear) -> None:
+    clip = speech(12)
+    heard, events = hear(
+        ("load", clip, RATE),
+        ("play",),
+        ("play_until_position", 4 * FRAME),
+        ("pause",),
+        ("ask",),
+        ("wait", 500),
+        ("resume",),
+        ("play_to_the_end",),
+    )
+    assert longest_gap(heard) > 0.4 * RATE
+    sound = np.flatnonzero(np.abs(heard) > 1e-4)
+    before, after = (heard[at] for at in np.split(sound, [np.diff(sound).argmax() + 1]))
+    np.testing.assert_allclose(before, clip[: len(before)], atol=1e-6)
+    np.testing.assert_allclose(after, clip[-len(after) :], atol=1e-6)
+    # PulseAudio takes back what it had mixed, and is a few milliseconds off either way.
+    assert abs(len(before) + len(after) - len(clip)) < 0.02 * RATE
+    asked = said(events, "asked")[0]
+    assert asked["playing"]
+    assert asked["paused"]
+    assert not [event for event in said(events, "position_moved") if event["step"] == 5]
+
+
+def test_stop_is_heard_at_once(hear: Hear) -> None:
+    clip = speech(40)
+    heard, events = hear(
+        ("load", clip, RATE), ("play",), ("play_until_position", 4 * FRAME), ("stop",)
+    )
+    sound = sounding(heard)
+    assert len(sound) < 20 * FRAME
+    np.testing.assert_allclose(sound, clip[: len(sound)], atol=1e-6)
+    assert names(events) == ["started", "finished"]
+
+
+def test_frames_appended_in_time_are_heard_without_a_gap(hear: Hear) -> None:
+    clip = speech(15)
+    frames = [
+        step
+        for at in range(3 * FRAME, len(clip), FRAME)
+        for step in (("append", clip[at : at + FRAME]), ("wait", 40))
+    ]
+    heard, events = hear(
+        ("load", clip[: 3 * FRAME], RATE), ("play",), *frames, ("play_to_the_end",)
+    )
+    start, correlation = find(clip, heard)
+    assert correlation > 0.99
+    assert longest_gap(heard) == 0
+    np.testing.assert_allclose(heard[start : start + len(clip)], clip, atol=1e-6)
+    assert names(events) == ["started", "finished"]
+
+
+def test_following_plays_each_frame_as_it_is_stepped(hear: Hear) -> None:
+    """Slower than speech: gaps between the frames, but every frame whole and in order."""
+    clip = speech(5)
+    frames = [
+        step
+        for at in range(0, len(clip), FRAME)
+        for step in (("append", clip[at : at + FRAME]), ("wait", 250))
+    ]
+    heard, events = hear(("load", clip[:0], RATE), ("follow",), *frames, ("stop",))
+    np.testing.assert_allclose(sounding(heard), clip, atol=1e-6)
+    assert longest_gap(heard) > 0.05 * RATE
+    assert names(events) == ["started", "finished"]
+
+
+def test_playing_again_replaces_what_plays(hear: Hear) -> None:
+    clip = speech(40)
+    heard, events = hear(
+        ("load", clip, RATE),
+        ("play",),
+        ("play_until_position", 2 * FRAME),
+        ("play", 36 * FRAME),
+        ("play_to_the_end",),
+    )
+    np.testing.assert_allclose(sounding(heard)[-4 * FRAME :], clip[36 * FRAME :], atol=1e-6)
+    assert len(sounding(heard)) < 30 * FRAME
+    assert names(events) == ["started", "finished", "started", "finished"]
+
+
+def test_a_rate_the_device_does_not_take_is_converted(tmp_path: Path) -> None:
+    """PulseAudio takes up to 384 kHz; beyond, its preferred form is used: here 16-bit stereo."""
+    require_programs()
+    server = SoundServer(tmp_path, sample_rate=44_100, channels=2, form="s16le")
+    clip_rate, seconds = 400_000, 0.8
+
+    def chirp(sample_rate: int) -> Samples:
+        time = np.arange(round(seconds * sample_rate)) / sample_rate
+        return (0.6 * np.sin(2 * np.pi * (200 + 900 * time) * time)).astype(np.float32)
+
+    try:
+        steps = [("load", chirp(clip_rate), clip_rate), ("play",), ("play_to_the_end",)]
+        events = perform(server.environment, tmp_path, *steps)
+        heard = server.heard()
+    finally:
+        server.close()
+    assert names(events) == ["started", "finished"]
+    assert said(events, "position_moved")[-1]["with"] == len(chirp(clip_rate))
+    wanted = chirp(server.sample_rate)
+    start, correlation = find(wanted, heard)
+    assert correlation > 0.99
+    assert np.abs(heard[start : start + len(wanted)]).max() == pytest.approx(0.6, abs=0.01)
+    assert len(sounding(heard)) == pytest.approx(len(wanted), rel=0.01)
+
+
+def test_a_device_that_is_unplugged_gives_words(own_server: SoundServer, tmp_path: Path) -> None:
+    cue = tmp_path / "cue"
+    with on_cue(cue, own_server.unplug):
+        events = perform(
+            own_server.environment,
+            tmp_path,
+            ("patience", 500),
+            ("load", speech(100), RATE),
+            ("play",),
+            ("play_until_position", FRAME),
+            ("cue", str(cue)),
+            ("wait_for_failure",),
+            ("ask",),
+        )
+    assert names(events) == ["started", "failed", "asked"]
+    assert "Null Output does not play" in said(events, "failed")[0]["with"]
+    assert not said(events, "failed")[0]["playing"]
+
+
+def test_after_a_sound_server_died_and_came_back_playing_works(
+    own_server: SoundServer, tmp_path: Path
+) -> None:
+    cue, clip = tmp_path / "cue", speech(4)
+
+    with on_cue(cue, own_server.restart):
+        events = perform(
+            own_server.environment,
+            tmp_path,
+            ("patience", 500),
+            ("load", np.tile(clip, 25), RATE),
+            ("play",),
+            ("play_until_position", FRAME),
+            ("cue", str(cue)),
+            ("wait_for_failure",),
+            ("load", clip, RATE),
+            ("wait", 3_500),  # Qt looks for the server again after 3 seconds
+            ("play",),
+            ("play_to_the_end",),
+        )
+    assert names(events) == ["started", "failed", "started", "finished"]
+
+
+@pytest.mark.parametrize("ending", [(), (("delete_player",),)], ids=["exit", "deleted"])
+def test_ending_while_it_plays_is_clean(
+    server: SoundServer, tmp_path: Path, ending: tuple[tuple[str], ...]
+) -> None:
+    """`perform` fails if the process crashes or raises."""
+    steps = [("load", speech(50), RATE), ("play",), ("play_until_position", FRAME), *ending]
+    assert "started" in names(perform(server.environment, tmp_path, *steps))
+
+
+def test_without_a_device_there_are_words_and_no_sound(tmp_path: Path) -> None:
+    events = perform(
+        soundless_environment(tmp_path),
+        tmp_path,
+        ("ask",),
+        ("load", speech(2), RATE),
+        ("play",),
+        ("follow",),
+        ("append", speech(1)),
+        ("append", speech(1)),
+        ("pause",),
+        ("resume",),
+        ("volume", 0.3),
+        ("stop",),
+        ("ask",),
+    )
+    assert names(events) == ["asked", "failed", "failed", "asked"], "told once per wish to hear"
+    assert {event["with"] for event in events} == {NO_DEVICE}
+    assert not any(event["playing"] for event in events)
+
+
+def test_without_the_sound_library_there_are_words_and_no_sound(tmp_path: Path) -> None:
+    events = perform(
+        soundless_environment(tmp_path),
+        tmp_path,
+        ("without_library",),
+        ("ask",),
+        ("load", speech(2), RATE),
+        ("play",),
+    )
+    assert names(events) == ["asked", "failed"]
+    assert all("Qt's sound library cannot be loaded" in event["with"] for event in events)
+
+
+@pytest.mark.parametrize(
+    ("clip", "first", "last"),
+    [(None, 0, None), (0, 0, None), (1, FRAME, None), (1, 5, 5), (1, 0, 0)],
+    ids=["no clip", "an empty clip", "from its end", "an empty range", "up to its start"],
+)
+def test_nothing_to_play_is_said(
+    qtbot: QtBot, clip: int | None, first: int, last: int | None
+) -> None:
+    player = Player()
+    if clip is not None:
+        player.load(speech(clip), RATE)
+    with qtbot.waitSignal(player.failed) as failed:
+        player.play(first, last)
+    assert failed.args == [NOTHING_TO_PLAY]
+    assert not player.playing
+
+
+def test_a_clip_must_be_loaded_before_it_can_grow() -> None:
+    with pytest.raises(ValueError, match="load a clip"):
+        Player().append(speech(1))
+
+
+def test_the_length_is_that_of_the_clip_so_far() -> None:
+    player = Player()
+    lengths = [player.length]
+    player.load(speech(2), RATE)
+    lengths.append(player.length)
+    player.append(speech(1))
+    lengths.append(player.length)
+    assert lengths == [0, 2 * FRAME, 3 * FRAME]
+
+
+@pytest.mark.parametrize("volume", [0.0, 0.1, 0.5, 0.9, 0.995, 1.0])
+def test_volume_follows_the_curve_of_qt(volume: float) -> None:
+    scale = QtAudio.VolumeScale
+    expected = QtAudio.convertVolume(volume, scale.LogarithmicVolumeScale, scale.LinearVolumeScale)
+    assert math.isclose(amplitude(volume), expected, abs_tol=1e-6)
