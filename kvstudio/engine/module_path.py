@@ -11,28 +11,30 @@ from torch.nn.modules import module as torch_module
 _stacks = threading.local()
 
 
-def current_module() -> str:
-    """The path of the innermost running module, such as `flow_lm.transformer`, or empty."""
-    stack = getattr(_stacks, "stack", None)
-    return stack[-1] if stack else ""
+def module_stack() -> list[str]:
+    """The paths of the modules running in this thread, innermost last; kept up to date in place."""
+    if not hasattr(_stacks, "stack"):
+        _stacks.stack = []
+    stack: list[str] = _stacks.stack
+    return stack
 
 
 @contextmanager
 def following_modules(root: torch.nn.Module) -> Iterator[None]:
-    """While entered, `current_module` knows the modules below `root` by their names."""
+    """While entered, `module_stack` knows the modules below `root` by their names."""
     names = {module: name for name, module in root.named_modules() if name}
 
     def entered(module: torch.nn.Module, inputs: Any) -> None:
         name = names.get(module)
         if name is not None:
-            if not hasattr(_stacks, "stack"):
-                _stacks.stack = []
-            _stacks.stack.append(name)
+            try:
+                _stacks.stack.append(name)
+            except AttributeError:
+                module_stack().append(name)
 
     def left(module: torch.nn.Module, inputs: Any, output: Any) -> None:
-        stack = getattr(_stacks, "stack", None)
-        if stack and module in names:
-            stack.pop()
+        if module in names and module_stack():
+            _stacks.stack.pop()
 
     # Hooks that return None leave inputs and outputs as they are.
     hooks = (

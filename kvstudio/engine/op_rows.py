@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 import torch
 
 from kvstudio.engine.geometry import CacheGeometry, covered_slots
-from kvstudio.engine.tracer import OpTracer, RawTouch, TensorMeta
+from kvstudio.engine.tracer import OpTracer, RawCall, RawTouch
 from kvstudio.recording.rows import Op, Touch
 
 DTYPE_WORDS = {
@@ -29,37 +30,30 @@ def op_rows(
     tracer: OpTracer, part: int, caches: Mapping[str, WatchedCache], run_began_ns: int
 ) -> list[Op]:
     """One row a call. `caches`: id and geometry of each watched cache, by the tracer's key."""
-    flags = _nan_flags(tracer.sums)
-    nan_out: list[int | None] = []
-    rows = []
-    for call in tracer.calls:
-        facts, began, took, code, line, module, arguments, results, origins, touches, total = call
-        known = [nan_out[origin] for origin in origins if origin >= 0]
-        nan_in = _worst(known)
-        out = flags[total] if total >= 0 else (nan_in if facts.view else FINITE)
-        nan_out.append(out)
-        rows.append(
-            Op(
-                name=facts.name,
-                part=part,
-                module=module,
-                site=(short_path(code.co_filename), line, code.co_name),
-                arguments=shape_words(arguments),
-                results=shape_words(results),
-                thread=tracer.thread,
-                began_ns=began - run_began_ns,
-                took_ns=took,
-                nan_in=nan_in,
-                nan_out=out,
-                touches=_touches(touches, caches) if touches else (),
-            )
+    calls = tracer.calls
+    flags = nan_flags(calls, tracer.sums)
+    return [
+        Op(
+            name=call.facts.name,
+            part=part,
+            module=call.module,
+            site=(short_path(call.code.co_filename), call.line, call.code.co_name),
+            arguments=_shapes(call.arguments),
+            results=_shapes(call.results),
+            thread=tracer.thread,
+            began_ns=call.began - run_began_ns,
+            took_ns=call.took,
+            nan_in=nan_in,
+            nan_out=nan_out,
+            touches=_touches(call.touches, caches) if call.touches else (),
         )
-    return rows
+        for call, (nan_in, nan_out) in zip(calls, flags, strict=True)
+    ]
 
 
 def source_files(tracer: OpTracer) -> set[str]:
     """The files whose lines the ops name, as Python knows them."""
-    return {call[3].co_filename for call in tracer.calls}
+    return {call.code.co_filename for call in tracer.calls}
 
 
 @lru_cache(maxsize=1024)
@@ -74,10 +68,17 @@ def short_path(file: str) -> str:
     return file
 
 
+def _shapes(noted: tuple[Any, ...]) -> str:
+    """In words, of id, shape, dtype, id, shape, dtype, ..."""
+    return shape_words(tuple(value for n, value in enumerate(noted) if n % 3))
+
+
 @lru_cache(maxsize=65536)
-def shape_words(metas: tuple[TensorMeta, ...]) -> str:
-    """Such as `f32[1,16,1,64], i64[1]`."""
-    return ", ".join(_one(tuple(shape), dtype) for shape, dtype in metas)
+def shape_words(metas: tuple[Any, ...]) -> str:
+    """Of shape, dtype, shape, dtype, ...: such as `f32[1,16,1,64], i64[1]`."""
+    return ", ".join(
+        _one(shape, dtype) for shape, dtype in zip(metas[::2], metas[1::2], strict=True)
+    )
 
 
 def _one(shape: tuple[int, ...], dtype: torch.dtype) -> str:
@@ -85,29 +86,52 @@ def _one(shape: tuple[int, ...], dtype: torch.dtype) -> str:
     return f"{word}[{','.join(map(str, shape))}]"
 
 
-def _nan_flags(sums: Sequence[torch.Tensor]) -> list[int]:
+def nan_flags(calls: Sequence[RawCall], sums: Sequence[torch.Tensor]) -> list[tuple[int, int]]:
+    """(in, out) of every call: finite, NaN or Inf. A view is as finite as what it looks at."""
+    totals = _sum_flags(sums)
+    if not any(totals):
+        return [(FINITE, FINITE)] * len(calls)
+    state: dict[int, int] = {}  # by id of the Python object; later ops take over recycled ids
+    flags = []
+    for call in calls:
+        coming_in = _worst(state.get(identity, FINITE) for identity in call.arguments[::3])
+        out = totals[call.total] if call.total >= 0 else FINITE
+        if call.facts.view:
+            out = coming_in
+        state.update(dict.fromkeys(call.results[::3], out))
+        flags.append((coming_in, out))
+    return flags
+
+
+def _sum_flags(sums: Sequence[torch.Tensor]) -> list[int]:
     """For each sum: finite, NaN or Inf; one look at all of them, closer only if one fails."""
     if not sums:
         return []
     with torch.no_grad():
-        together = torch.stack([each.detach().to("cpu", torch.float64) for each in sums])
+        together = torch.stack([_as_double(each) for each in sums])
         if bool(torch.isfinite(together).all()):
             return [FINITE] * len(sums)
-        nan = torch.isnan(together).tolist()
-        inf = torch.isinf(together).tolist()
+        nan, inf = torch.isnan(together).tolist(), torch.isinf(together).tolist()
     return [NAN if n else INF if i else FINITE for n, i in zip(nan, inf, strict=True)]
 
 
-def _worst(flags: Iterable[int | None]) -> int:
-    known = {flag for flag in flags if flag}
+def _as_double(number: torch.Tensor) -> torch.Tensor:
+    if number.device.type == "meta":
+        return torch.zeros((), dtype=torch.float64)
+    return number.detach().to("cpu", torch.float64)
+
+
+def _worst(flags: Iterable[int]) -> int:
+    known = set(flags)
     return NAN if NAN in known else INF if INF in known else FINITE
 
 
 def _touches(raw: Sequence[RawTouch], caches: Mapping[str, WatchedCache]) -> list[Touch]:
     touches = []
-    for key, written, offset, shape, stride in raw:
-        number, geometry = caches[key]
-        for kv, first, last in covered_slots(geometry, offset, tuple(shape), tuple(stride)):
-            if written or last > first:
-                touches.append(Touch(number, kv, first, last, written))
+    for touch in raw:
+        number, geometry = caches[touch.cache]
+        covered = covered_slots(geometry, touch.offset, tuple(touch.shape), tuple(touch.stride))
+        for kv, first, last in covered:
+            if touch.written or last > first:
+                touches.append(Touch(number, kv, first, last, touch.written))
     return touches

@@ -1,58 +1,91 @@
 """Records the aten ops of one thread while the model runs, as cheaply as Python allows.
 
-    with OpTracer(sites, watched) as tracer:
+    with OpTracer(knowledge, watched) as tracer:
         tts._run_flow_lm_and_increment_step(...)
     tracer.calls   # one RawCall an op, in order; `op_rows.py` makes rows of them afterwards
 
-What keeps it cheap: everything about an op is looked up once per `OpOverload`; shapes are kept as
-they come; the result's NaN check is one `sum` per fresh float result, looked at together at the
-end; slots are worked out after the step, outside the model's time.
+What keeps it cheap: everything about an op is looked up once per `OpOverload`; tensors are told
+apart by the id of their Python object, which stays the same while any C++ code holds the tensor,
+and only a tensor that no op of this step made is asked for its storage; shapes are kept as they
+come; the NaN check is one `sum` per fresh float result, looked at together at the end; slots are
+worked out after the step, outside the model's time.
 """
 
 import sys
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from time import perf_counter_ns
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
+from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from kvstudio.engine.module_path import current_module
+from kvstudio.engine.module_path import module_stack
 
-# Shares memory with its argument although it is not flagged as a view (pytorch/pytorch, aten).
+# Shares memory with its argument although it is not flagged as a view.
 HIDDEN_VIEWS = frozenset({"aten::_unsafe_view"})
 FLOATS = frozenset({torch.float32, torch.float64, torch.float16, torch.bfloat16})
-TensorMeta = tuple[tuple[int, ...], torch.dtype]
-# (cache key, written, storage offset, sizes, strides)
-RawTouch = tuple[str, bool, int, tuple[int, ...], tuple[int, ...]]
+NOBODY = "nobody"  # in `_known`: a tensor that was not met before
+RESULTS = object()  # in `_raw`: the results begin here
+HEADER = 6
 
 
-@dataclass(frozen=True)
 class OpFacts:
-    """What is the same for every call of an op."""
+    """What is the same for every call of an op.
 
-    name: str
-    view: bool
-    writes: tuple[int, ...]  # positions of arguments that it writes into
+    Attributes:
+        view: the result shares memory with an argument.
+        writes: positions of arguments that it writes into.
+        lists: positions of arguments that are lists of tensors.
+        key: view, writes, positions of arguments that are one tensor, lists; in one look.
+    """
+
+    __slots__ = ("key", "lists", "name", "view", "writes")
+
+    def __init__(
+        self,
+        name: str,
+        view: bool,
+        writes: tuple[int, ...],
+        tensors: tuple[int, ...],
+        lists: tuple[int, ...],
+    ) -> None:
+        self.name, self.view, self.writes, self.lists = name, view, writes, lists
+        self.key = (view, writes, tensors, lists)
 
 
-# (facts, began, took, code, line, module, arguments, results, producers, touches, sum index)
-RawCall = tuple[
-    OpFacts,
-    int,
-    int,
-    CodeType,
-    int,
-    str,
-    tuple[TensorMeta, ...],
-    tuple[TensorMeta, ...],
-    tuple[int, ...],
-    tuple[RawTouch, ...],
-    int,
-]
+class RawTouch(NamedTuple):
+    """A tensor argument that lies in a watched cache: its place in the storage, in elements."""
+
+    cache: str
+    written: bool
+    offset: int
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
+
+
+class RawCall(NamedTuple):
+    """One op as it ran.
+
+    Attributes:
+        code, line: the model's code that called it.
+        arguments, results: of each tensor the id of its Python object, its shape and dtype.
+        total: index of the result's sum among the tracer's sums, or -1.
+    """
+
+    facts: OpFacts
+    began: int
+    took: int
+    code: CodeType
+    line: int
+    module: str
+    arguments: tuple[Any, ...]
+    results: tuple[Any, ...]
+    touches: list[RawTouch]
+    total: int
 
 
 @dataclass
@@ -73,146 +106,170 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
 
     def __init__(self, knowledge: OpKnowledge, watched: Mapping[Any, str]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.calls: list[RawCall] = []
-        self.sums: list[torch.Tensor] = []
+        self.sums: list[Tensor] = []
         self.thread = threading.current_thread().name
-        self._knowledge = knowledge
+        self._facts, self._model_code = knowledge.facts, knowledge.model_code
         self._watched = watched
-        self._producers: dict[int, int] = {}
+        self._known: dict[int, str | None] = {}
+        self._modules = module_stack()
+        # One flat list, since a tuple or two an op would cost as much as noting the op itself:
+        # facts, began, took, code, line, module, (id, shape, dtype)..., RESULTS, (id, ...)...
+        self._raw: list[Any] = []
+        self._touches: list[tuple[int, RawTouch]] = []  # with the place in `_raw`
 
-    def __torch_dispatch__(
+    @property
+    def calls(self) -> list[RawCall]:
+        """The ops so far, in order."""
+        return unpack(self._raw, self._touches)
+
+    # One long function on purpose: it runs a thousand times a frame, and every call it would be
+    # split into costs as much as a shape.
+    def __torch_dispatch__(  # noqa: C901, PLR0915
         self,
         func: Any,
         types: Sequence[type],
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        began = time.perf_counter_ns()
+        began = perf_counter_ns()
         result = func(*args, **kwargs) if kwargs else func(*args)
-        took = time.perf_counter_ns() - began
-        facts = self._knowledge.facts.get(func)
+        took = perf_counter_ns() - began
+        facts = self._facts.get(func)
         if facts is None:
-            facts = self._knowledge.facts[func] = describe(func)
-        self._note(facts, began, took, args, kwargs, result)
+            facts = self._facts[func] = describe(func)
+        view, writes, positions, lists = facts.key
+        frame: Any = sys._getframe(1)  # a frame; f_back is never None where this loop goes on
+        model_code = self._model_code
+        while not model_code.get(frame.f_code) and self._is_library(frame):
+            frame = frame.f_back
+        modules, known, raw = self._modules, self._known, self._raw
+        module = modules[-1] if modules else ""
+        raw += (facts, began, took, frame.f_code, frame.f_lineno, module)
+        inside: str | None = None
+        given = len(args)
+        for position in positions:
+            if position >= given:
+                break
+            tensor = args[position]
+            if isinstance(tensor, Tensor):
+                identity = id(tensor)
+                raw += (identity, tensor.shape, tensor.dtype)
+                cache = known.get(identity, NOBODY)
+                if cache is not None:
+                    cache = self._meet(tensor) if cache is NOBODY else cache
+                    inside = cache or inside
+                    if cache is not None and not view:
+                        self._touch(cache, tensor, position in writes)
+        if lists:
+            self._note_lists(facts, args)
+        if isinstance(result, Tensor):
+            identity, dtype = id(result), result.dtype
+            raw += (RESULTS, identity, result.shape, dtype)
+            if view:
+                known[identity] = inside
+            elif not writes:
+                known[identity] = None
+            if not view and dtype in FLOATS:
+                self.sums.append(result.sum())
+        else:
+            self._note_results(facts, result, inside)
         return result
 
-    def _note(
-        self,
-        facts: OpFacts,
-        began: int,
-        took: int,
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any] | None,
-        result: Any,
-    ) -> None:
-        tensors, positions = _tensors(args, kwargs)
-        producers, watched, made = self._producers, self._watched, len(self.calls)
-        arguments, origins, touches = [], [], []
-        for tensor, position in zip(tensors, positions, strict=True):
-            arguments.append((tensor.shape, tensor.dtype))
-            storage = tensor.untyped_storage()
-            origins.append(producers.get(storage._cdata, -1))
-            if facts.view or storage not in watched:
-                continue
-            written = position in facts.writes
-            touches.append(
-                (
-                    watched[storage],
-                    written,
-                    int(tensor.storage_offset()),
-                    tensor.shape,
-                    tensor.stride(),
-                )
-            )
-        outputs = _results(result)
-        sum_index = -1
-        if not facts.view:
-            for output in outputs:
-                producers[output.untyped_storage()._cdata] = made
-            sum_index = self._scan(outputs)
-        frame = self._model_frame()
-        self.calls.append(
-            (
-                facts,
-                began,
-                took,
-                frame.f_code,
-                frame.f_lineno,
-                current_module(),
-                tuple(arguments),
-                tuple([(output.shape, output.dtype) for output in outputs]),
-                tuple(origins),
-                tuple(touches),
-                sum_index,
+    # ---- private ------------------------------------------------------------------------------
+
+    def _meet(self, tensor: Tensor) -> str | None:
+        """The cache in which a tensor lies that no op of this step has made."""
+        try:
+            cache = self._watched.get(tensor.untyped_storage())
+        except (NotImplementedError, RuntimeError):  # a kind of tensor without a storage
+            cache = None
+        self._known[id(tensor)] = cache
+        return cache
+
+    def _touch(self, cache: str, tensor: Tensor, written: bool) -> None:
+        touch = RawTouch(
+            cache, written, int(tensor.storage_offset()), tensor.shape, tensor.stride()
+        )
+        self._touches.append((len(self._raw), touch))
+
+    def _note_lists(self, facts: OpFacts, args: Sequence[Any]) -> None:
+        for position in facts.lists:
+            for tensor in args[position] if position < len(args) else ():
+                if not isinstance(tensor, Tensor):
+                    continue
+                self._raw += (id(tensor), tensor.shape, tensor.dtype)
+                cache = self._known.get(id(tensor), NOBODY)
+                cache = self._meet(tensor) if cache is NOBODY else cache
+                if cache is not None and not facts.view:
+                    self._touch(cache, tensor, position in facts.writes)
+
+    def _note_results(self, facts: OpFacts, result: Any, inside: str | None) -> None:
+        """Of an op that gives several tensors, or none; the first float one is checked for NaN."""
+        self._raw.append(RESULTS)
+        tensors = result if isinstance(result, (list, tuple)) else ()
+        tensors = [each for each in tensors if isinstance(each, Tensor)]
+        for tensor in tensors:
+            self._raw += (id(tensor), tensor.shape, tensor.dtype)
+            self._known[id(tensor)] = inside if facts.view else None
+        if tensors and not facts.view and tensors[0].dtype in FLOATS:
+            self.sums.append(tensors[0].sum())
+
+    def _is_library(self, frame: FrameType) -> bool:
+        """Whether the frame lies in torch or KVStudio; the outermost frame never counts as such."""
+        known = self._model_code
+        if frame.f_code not in known:
+            known[frame.f_code] = not frame.f_code.co_filename.startswith((*LIBRARIES, "<"))
+        return not known[frame.f_code] and frame.f_back is not None
+
+
+def unpack(raw: Sequence[Any], touches: Sequence[tuple[int, RawTouch]]) -> list[RawCall]:
+    """Makes calls of the tracer's flat list."""
+    calls: list[RawCall] = []
+    place, touched, total = 0, 0, 0
+    while place < len(raw):
+        facts, began, took, code, line, module = raw[place : place + HEADER]
+        middle = place + HEADER
+        while raw[middle] is not RESULTS:
+            middle += 3
+        end = middle + 1
+        while end < len(raw) and not isinstance(raw[end], OpFacts):
+            end += 3
+        own = []
+        while touched < len(touches) and touches[touched][0] <= middle:
+            own.append(touches[touched][1])
+            touched += 1
+        given, made = tuple(raw[place + HEADER : middle]), tuple(raw[middle + 1 : end])
+        summed = bool(made) and not facts.view and made[2] in FLOATS
+        calls.append(
+            RawCall(
+                facts, began, took, code, line, module, given, made, own, total if summed else -1
             )
         )
-
-    def _scan(self, outputs: Sequence[torch.Tensor]) -> int:
-        """Notes the sum of the first float result; NaN and Inf survive a sum."""
-        for output in outputs:
-            if output.dtype in FLOATS and output.device.type != "meta":
-                self.sums.append(output.sum())
-                return len(self.sums) - 1
-        return -1
-
-    def _model_frame(self) -> FrameType:
-        """The innermost Python frame that lies outside torch and KVStudio."""
-        known = self._knowledge.model_code
-        frame = sys._getframe(3)
-        while True:
-            outside = known.get(frame.f_code)
-            if outside is None:
-                outside = known[frame.f_code] = _is_model_code(frame.f_code)
-            if outside or frame.f_back is None:
-                return frame
-            frame = frame.f_back
+        total += summed
+        place = end
+    return calls
 
 
 def describe(func: Any) -> OpFacts:
-    schema = func._schema
-    writes = tuple(
-        position
-        for position, argument in enumerate(schema.arguments)
-        if argument.alias_info is not None and argument.alias_info.is_write
+    """Looks up an `OpOverload` once."""
+    arguments = func._schema.arguments
+    kinds = [str(argument.type) for argument in arguments]
+    return OpFacts(
+        name=str(func),
+        view=bool(func.is_view) or func.name() in HIDDEN_VIEWS,
+        writes=tuple(
+            position
+            for position, argument in enumerate(arguments)
+            if argument.alias_info is not None and argument.alias_info.is_write
+        ),
+        tensors=tuple(n for n, kind in enumerate(kinds) if kind in ("Tensor", "Optional[Tensor]")),
+        lists=tuple(
+            n for n, kind in enumerate(kinds) if kind.startswith("List[") and "Tensor" in kind
+        ),
     )
-    name = str(func)
-    return OpFacts(name, bool(func.is_view) or func.name() in HIDDEN_VIEWS, writes)
 
 
-def _tensors(
-    args: Sequence[Any], kwargs: Mapping[str, Any] | None
-) -> tuple[list[torch.Tensor], list[int]]:
-    """The tensor arguments, with their positions in the schema (keyword ones: -1)."""
-    tensors: list[torch.Tensor] = []
-    positions: list[int] = []
-    for position, value in enumerate(args):
-        if isinstance(value, torch.Tensor):
-            tensors.append(value)
-            positions.append(position)
-        elif isinstance(value, (list, tuple)):
-            inside = [each for each in value if isinstance(each, torch.Tensor)]
-            tensors += inside
-            positions += [position] * len(inside)
-    if kwargs:
-        named = [value for value in kwargs.values() if isinstance(value, torch.Tensor)]
-        tensors += named
-        positions += [-1] * len(named)
-    return tensors, positions
-
-
-def _results(result: Any) -> Sequence[torch.Tensor]:
-    if isinstance(result, torch.Tensor):
-        return (result,)
-    if isinstance(result, (list, tuple)):
-        return [each for each in result if isinstance(each, torch.Tensor)]
-    return ()
-
-
-_LIBRARY_FOLDERS: tuple[str, ...] = (
+LIBRARIES: tuple[str, ...] = (
     torch.__file__.rsplit("__init__", 1)[0],
     __file__.rsplit("tracer.py", 1)[0],
 )
-
-
-def _is_model_code(code: CodeType) -> bool:
-    return not code.co_filename.startswith((*_LIBRARY_FOLDERS, "<"))
