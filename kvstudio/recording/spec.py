@@ -1,11 +1,13 @@
 """A run spec: everything that decides what a run does, as data that can be stored and repeated."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
 from kvstudio.recording.errors import SpecError
+from kvstudio.recording.typed import misfit
 
 ModelKind = Literal["demo", "language", "config", "checkpoint"]
 TraceLevel = Literal["full", "cache", "off"]
@@ -35,13 +37,14 @@ class ModelSource:
     def __post_init__(self) -> None:
         if self.kind not in MODEL_KINDS:
             raise SpecError(f"unknown kind of model {self.kind!r}; known: {', '.join(MODEL_KINDS)}")
+        _require_types(self)
         if self.kind != "demo" and not self.value.strip():
             raise SpecError(f"no {self.kind} given for the model")
 
     @property
     def title(self) -> str:
         """A short name for the status bar, such as `demo` or `english (int8)`."""
-        name = "demo" if self.kind == "demo" else self.value.replace("\\", "/").rsplit("/", 1)[-1]
+        name = "demo" if self.kind == "demo" else _file_title(self.value)
         return f"{name} (int8)" if self.quantize else name
 
 
@@ -52,6 +55,9 @@ class Edit:
     recipe: str
     frame: int
     arguments: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _require_types(self)
 
 
 @dataclass(frozen=True)
@@ -87,7 +93,15 @@ class RunSpec:
         if self.trace not in TRACE_LEVELS:
             known = ", ".join(TRACE_LEVELS)
             raise SpecError(f"unknown trace level {self.trace!r}; known: {known}")
-        _require(self.temperature is None or self.temperature >= 0, "temperature must be 0 or more")
+        _require_types(self)
+        _require(
+            self.temperature is None or 0 <= self.temperature < math.inf,
+            "temperature must be 0 or more",
+        )
+        _require(
+            self.eos_threshold is None or math.isfinite(self.eos_threshold),
+            "the EOS threshold must be a number",
+        )
         _require(
             self.decode_steps is None or self.decode_steps >= 1, "decode steps must be 1 or more"
         )
@@ -106,13 +120,14 @@ class RunSpec:
         )
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self), ensure_ascii=False)
+        # Escaped, because a file name need not be Unicode and then survives no other encoding.
+        return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> "RunSpec":
         try:
             data = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise SpecError(f"the run spec is not JSON: {error}") from error
         return cls.from_dict(data)
 
@@ -128,14 +143,21 @@ class RunSpec:
         edits = known.get("edits", ())
         if not isinstance(edits, (list, tuple)):
             raise SpecError("edits must be a list")
-        known["edits"] = tuple(Edit(**_known_fields(Edit, edit)) for edit in edits)
         try:
-            return cls(**known)
+            known["edits"] = tuple(Edit(**_known_fields(Edit, edit)) for edit in edits)
         except TypeError as error:
-            raise SpecError(f"a value of the run spec has the wrong type: {error}") from error
+            raise SpecError("an edit needs a recipe and a frame") from error
+        return cls(**known)
 
     def with_edit(self, edit: Edit) -> "RunSpec":
         return replace(self, edits=(*self.edits, edit))
+
+
+def _file_title(path: str) -> str:
+    """The file's name, or its folder's where the file is named like any other (`config.yaml`)."""
+    parts = path.replace("\\", "/").rstrip("/").split("/")
+    plain = parts[-1].split(".")[0] in ("config", "model", "checkpoint")
+    return parts[-2] if plain and len(parts) > 1 and parts[-2] else parts[-1]
 
 
 def _require(condition: bool, message: str) -> None:
@@ -143,10 +165,15 @@ def _require(condition: bool, message: str) -> None:
         raise SpecError(message)
 
 
+def _require_types(data: "ModelSource | Edit | RunSpec") -> None:
+    wrong = misfit(type(data), vars(data))
+    _require(wrong is None, f"{type(data).__name__}: {wrong}")
+
+
 def _known_fields(cls: type[Any], data: object) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise SpecError(f"{cls.__name__} must be an object, found {type(data).__name__}")
     unknown = set(data) - {each.name for each in fields(cls)}
     if unknown:
-        raise SpecError(f"{cls.__name__} has no {', '.join(sorted(map(str, unknown)))}")
+        raise SpecError(f"{cls.__name__}: there is no {', '.join(sorted(map(str, unknown)))}")
     return dict(data)
