@@ -17,7 +17,7 @@ def test_a_second_session_finds_what_the_first_left(tmp_path: Path) -> None:
     first.remember("setup", {"text": "Größe „x“"})
     first.sync()
     second = Settings()
-    assert (second.geometry, second.layout) == (b"geometry", b"layout")
+    assert (second.geometry.data(), second.layout.data()) == (b"geometry", b"layout")
     assert (second.theme, second.volume, second.folder) == ("dark", 0.25, str(tmp_path))
     assert second.recents("recordings") == [str(tmp_path / "a.kvrec")]
     assert second.remembered("setup") == {"text": "Größe „x“"}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 IconName = Literal[
     "load", "step", "step_10", "run", "pause", "run_to", "stop", "restart",
-    "play", "loop", "volume", "mute",
+    "play", "loop", "volume", "mute", "first", "back", "forward", "last",
 ]  # fmt: skip
 ICON_NAMES: tuple[IconName, ...] = get_args(IconName)
 
@@ -190,6 +190,26 @@ def _mute() -> Shape:
     return _speaker(), _lines(((16, 9), (22, 15)), ((22, 9), (16, 15)))
 
 
+def _back() -> Shape:
+    return _polygon((15.5, 6.5), (15.5, 17.5), (8, 12)), QPainterPath()
+
+
+def _forward() -> Shape:
+    return _polygon((8.5, 6.5), (8.5, 17.5), (16, 12)), QPainterPath()
+
+
+def _first() -> Shape:
+    return _joined(
+        _polygon((17, 6.5), (17, 17.5), (9.5, 12)), _bar(6, 6.5, 2.4, 11)
+    ), QPainterPath()
+
+
+def _last() -> Shape:
+    return _joined(
+        _polygon((7, 6.5), (7, 17.5), (14.5, 12)), _bar(15.6, 6.5, 2.4, 11)
+    ), QPainterPath()
+
+
 def _speaker() -> QPainterPath:
     return _polygon((2, 9), (6, 9), (12, 4), (12, 20), (6, 15), (2, 15))
 
@@ -207,4 +227,8 @@ _SHAPES: dict[IconName, Callable[[], Shape]] = {
     "loop": _loop,
     "volume": _volume,
     "mute": _mute,
+    "first": _first,
+    "back": _back,
+    "forward": _forward,
+    "last": _last,
 }

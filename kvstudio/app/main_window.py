@@ -1,0 +1,232 @@
+"""The main window: builds the panels and their docks, and connects what belongs together."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabWidget, QToolBar
+
+from kvstudio.app import layout
+from kvstudio.app.announcer import Announcer
+from kvstudio.app.banner import Banner
+from kvstudio.app.dropping import dropped_file
+from kvstudio.app.engine_client import Engine
+from kvstudio.app.file_menu import FileMenu, WavExporter
+from kvstudio.app.help_menu import HelpMenu
+from kvstudio.app.painting.icons import application_icon
+from kvstudio.app.panels.log import LogPanel
+from kvstudio.app.panels.setup import SetupPanel
+from kvstudio.app.panels_list import PANELS
+from kvstudio.app.recordings_folder import RecordingsFolder
+from kvstudio.app.run_control import RunControl
+from kvstudio.app.settings import Settings
+from kvstudio.app.setup.form import SetupForm
+from kvstudio.app.shell_style import shell_sheet
+from kvstudio.app.status_line import StatusLine
+from kvstudio.app.theme import Palette, current_palette, theme_of
+from kvstudio.app.transport import Transport
+from kvstudio.app.view_menu import fill_view_menu
+from kvstudio.app.workspace import Workspace
+
+if TYPE_CHECKING:
+    from kvstudio.app.panel import Panel
+
+FIRST_SIZE = (1280, 800)
+CLEANING_DELAY_MS = 3000
+
+
+class MainWindow(QMainWindow):
+    """The whole window around one workspace and one engine.
+
+    Attributes:
+        panels, docks: by the panels' keys.
+    """
+
+    def __init__(
+        self, engine: Engine, settings: Settings, folder: RecordingsFolder | None = None
+    ) -> None:
+        super().__init__()
+        self.engine, self.settings = engine, settings
+        self.folder = folder or RecordingsFolder()
+        self.workspace = Workspace(self)
+        self._laid_out = False
+        self.setWindowTitle("KVStudio")
+        self.setAcceptDrops(True)
+        self._make_panels()
+        self.control = RunControl(engine, self.workspace, self.setup, self.folder.new_path, self)
+        self.transport = Transport(self.control, self.workspace, self)
+        self._make_banner()
+        self._make_menus()
+        self.status = StatusLine(self.statusBar(), self.control, self.workspace)
+        self._connect()
+        self._dress(current_palette())
+        self.resize(*FIRST_SIZE)
+        self.restoreGeometry(settings.geometry)
+
+    @property
+    def setup(self) -> SetupPanel:
+        return cast("SetupPanel", self.panels[SetupPanel.key])
+
+    @property
+    def log(self) -> LogPanel:
+        return cast("LogPanel", self.panels[LogPanel.key])
+
+    def begin_demo(self) -> None:
+        """Starts a run of the embedded demo model as soon as the engine can."""
+        self.setup.show_form(SetupForm())
+        if self.engine.state == "empty":
+            self.control.start()
+        else:
+            self.engine.state_changed.connect(self._on_demo_engine_state_changed)
+
+    def open_recording(self, path: Path) -> bool:
+        return self.file_menu.open_recording(path)
+
+    def reset_layout(self) -> None:
+        layout.arrange(self, self.docks)
+        layout.resize(self, self.docks)
+
+    # ---- private ------------------------------------------------------------------------------
+
+    def _make_panels(self) -> None:
+        self.setDockNestingEnabled(True)
+        self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        self.panels: dict[str, Panel] = {}
+        self.docks: dict[str, QDockWidget] = {}
+        for kind in PANELS:
+            panel = (
+                SetupPanel(self.workspace, settings=self.settings)
+                if kind is SetupPanel
+                else kind(self.workspace)
+            )
+            dock = QDockWidget(kind.title, self)
+            dock.setObjectName(f"dock_{kind.key}")
+            dock.setWidget(panel)
+            self.panels[kind.key], self.docks[kind.key] = panel, dock
+        layout.arrange(self, self.docks)
+
+    def _make_banner(self) -> None:
+        self.addToolBar(self.transport.make_toolbar())
+        self.addToolBarBreak()
+        self.banner = Banner()
+        self.banner_bar = QToolBar("Messages", self)
+        self.banner_bar.setObjectName("banner_bar")
+        self.banner_bar.setMovable(False)
+        self.banner_bar.addWidget(self.banner)
+        self.banner_bar.toggleViewAction().setVisible(False)
+        self.banner_bar.hide()
+        self.banner.emptied_or_filled.connect(self.banner_bar.setVisible)
+        self.addToolBar(self.banner_bar)
+        self.announcer = Announcer(self.banner, self.engine, self.workspace, self.control.restart)
+
+    def _make_menus(self) -> None:
+        exporter = cast("WavExporter | None", self.panels.get("audio"))
+        self.file_menu = FileMenu(self, self.workspace, self.settings, self.banner, exporter)
+        bar = self.menuBar()
+        self.file_menu.fill_menu(bar.addMenu("&File"))
+        self.transport.fill_menu(bar.addMenu("&Run"))
+        fill_view_menu(bar.addMenu("&View"), self.docks.values(), self.reset_layout, self.settings)
+        self.help_menu = HelpMenu(self, self.actions())
+        self.help_menu.fill_menu(bar.addMenu("&Help"))
+
+    def _connect(self) -> None:
+        engine, setup, control = self.engine, self.setup, self.control
+        for listener in (setup, self.log, self.status, self.help_menu):
+            engine.event_received.connect(listener.take_event)
+        engine.state_changed.connect(setup.show_state)
+        engine.state_changed.connect(self.status.show_state)
+        setup.load_requested.connect(control.load)
+        setup.start_requested.connect(control.start)
+        setup.cancel_requested.connect(control.stop)
+        setup.budget_requested.connect(control.ask_budget)
+        setup.form_changed.connect(control.update_possible)
+        setup.form_changed.connect(self._on_control_possible_changed)
+        control.possible_changed.connect(self._on_control_possible_changed)
+        control.trouble_met.connect(self.announcer.say)
+        control.run_started.connect(self._on_control_run_started)
+        self.workspace.recording_opened.connect(self._on_workspace_recording_opened)
+        theme = theme_of(cast("QApplication", QApplication.instance()))
+        if theme is not None:
+            theme.palette_changed.connect(self._dress)
+        control.update_possible()
+
+    def _dress(self, palette: Palette) -> None:
+        self.setStyleSheet(shell_sheet(palette))
+        self.setWindowIcon(application_icon(palette))
+        self.transport.show_palette(palette)
+
+    def _clean_folder(self) -> None:
+        recording = self.workspace.recording
+        spared = {self.control.live_path, recording.path if recording is not None else None}
+        self.folder.clean(spared={path for path in spared if path is not None})
+
+    def _on_demo_engine_state_changed(self, state: str, words: str) -> None:
+        if state != "starting":
+            self.engine.state_changed.disconnect(self._on_demo_engine_state_changed)
+        if state == "empty":
+            self.control.start()
+
+    def _on_control_possible_changed(self) -> None:
+        self.setup.show_possible(frozenset(self.control.possible))
+
+    def _on_control_run_started(self, path: Path) -> None:
+        self.settings.add_recent("recordings", path)
+
+    def _on_workspace_recording_opened(self) -> None:
+        recording = self.workspace.recording
+        self.setWindowTitle(f"{recording.path.name} - KVStudio" if recording else "KVStudio")
+
+    # ---- Qt overrides -------------------------------------------------------------------------
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self._laid_out:
+            self._laid_out = True
+            if not self.restoreState(self.settings.layout):
+                layout.resize(self, self.docks)
+            self.banner_bar.setVisible(bool(self.banner.messages))
+            QTimer.singleShot(CLEANING_DELAY_MS, self, self._clean_folder)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.settings.geometry = self.saveGeometry()
+        self.settings.layout = self.saveState()
+        self.settings.sync()
+        self.file_menu.wait()
+        self.engine.shut_down()
+        for dock in self.docks.values():
+            dock.setFloating(False)
+        super().closeEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Plain keys that the focused widget had no use for."""
+        names = {
+            Qt.Key.Key_Left: "back",
+            Qt.Key.Key_Right: "forward",
+            Qt.Key.Key_Home: "first",
+            Qt.Key.Key_End: "last",
+        }
+        name = names.get(Qt.Key(event.key()))
+        if name is not None and event.modifiers() in _NO_MODIFIERS:
+            self.transport.actions[name].trigger()
+        elif event.key() == Qt.Key.Key_Escape and self.banner.dismiss_newest():
+            event.accept()
+        else:
+            super().keyPressEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if dropped_file(event.mimeData()) is not None:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        dropped = dropped_file(event.mimeData())
+        if dropped is None:
+            return
+        event.acceptProposedAction()
+        if dropped[0] == "recording":
+            self.open_recording(dropped[1])
+        else:
+            self.setup.take_file(*dropped)
+
+
+_NO_MODIFIERS = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
