@@ -71,12 +71,10 @@ class Passage:
     ) -> None:
         self.form = form
         self.loop = loop
-        self.open_ended = last is None and not loop
         self._clip = clip
         self._first = min(max(0, first), len(clip))
-        self._last = (
-            None if self.open_ended else min(len(clip) if last is None else last, len(clip))
-        )
+        end = len(clip) if last is None else min(last, len(clip))
+        self._last = None if last is None and not loop else end
         self._samples_per_instant = clip.sample_rate / form.sample_rate
 
     @property
@@ -86,11 +84,11 @@ class Passage:
 
     @property
     def instant_count(self) -> int:
-        """Pulses of one round."""
+        """Instants of one round."""
         return -(-self.sample_count * self.form.sample_rate // self._clip.sample_rate)
 
     def instants(self, start: int, count: int) -> bytes:
-        """Pulses `[start, start + count)`, fewer where the passage ends before."""
+        """Instants `[start, start + count)`, fewer where the passage ends before."""
         if not self.loop:
             count = min(count, self.instant_count - start)
         if count <= 0 or not self.sample_count:

@@ -4,6 +4,8 @@ Nothing of the machine's own sound is touched: the daemon has its own home, sock
 folder, and no hardware.
 """
 
+import contextlib
+import functools
 import json
 import os
 import shutil
@@ -14,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 import pytest
@@ -22,6 +24,8 @@ from numpy.typing import NDArray
 
 PROGRAMS = ("pulseaudio", "parec", "pactl")
 PATIENCE_S = 30
+
+Arguments = ParamSpec("Arguments")
 
 
 def require_programs() -> None:
@@ -79,6 +83,7 @@ class SoundServer:
             self._daemon = subprocess.Popen(
                 ["pulseaudio", *options.split(), *modules], env=self.environment, stderr=log
             )
+        _hurry(self._daemon)
         wait_until(lambda: self._ask("info").returncode == 0, "the sound server answers")
         self._record()
 
@@ -145,17 +150,45 @@ def perform(
                 words[place] = str(folder / f"{number}.npy")
                 np.save(words[place], word)
         script.append(words)
-    done = subprocess.run(
+    performer = subprocess.Popen(
         [sys.executable, "-X", "faulthandler", "-m", "tests.app.performer"],
         env=environment,
-        input=json.dumps(script),
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=PATIENCE_S * 2,
     )
-    assert done.returncode == 0, f"exit code {done.returncode}\n{done.stderr}"
-    assert "Traceback" not in done.stderr, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    with performer:
+        _hurry(performer)
+        try:
+            events, errors = performer.communicate(json.dumps(script), timeout=2 * PATIENCE_S)
+        finally:
+            performer.kill()
+    if performer.returncode or "Traceback" in errors:
+        raise RuntimeError(f"the player ended with {performer.returncode}:\n{errors}")
+    return [json.loads(line) for line in events.splitlines()]
+
+
+def in_real_time(test: Callable[Arguments, None]) -> Callable[Arguments, None]:
+    """Let a test listen up to three times, for a busy machine may starve the sound for a moment.
+
+    What the player does wrong it does each time.
+    """
+
+    @functools.wraps(test)
+    def listen(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        for _ in range(2):
+            with contextlib.suppress(AssertionError):
+                return test(*args, **kwargs)
+        return test(*args, **kwargs)
+
+    return listen
+
+
+def _hurry(process: subprocess.Popen[Any]) -> None:
+    """Put a process before others that are not real time, where that is allowed."""
+    with contextlib.suppress(PermissionError):
+        os.setpriority(os.PRIO_PROCESS, process.pid, -15)
 
 
 @contextmanager

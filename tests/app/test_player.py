@@ -15,6 +15,7 @@ from kvstudio.app.player import NOTHING_TO_PLAY, Player
 from kvstudio.app.sound_stream import NO_DEVICE, amplitude
 from tests.app.pulse import (
     SoundServer,
+    in_real_time,
     on_cue,
     perform,
     require_programs,
@@ -94,6 +95,7 @@ def hear(server: SoundServer, tmp_path: Path) -> Callable[..., tuple[Samples, li
 Hear = Callable[..., tuple[Samples, list[Event]]]
 
 
+@in_real_time
 def test_a_clip_is_heard_whole_and_nothing_else(hear: Hear) -> None:
     clip = speech(12)
     heard, events = hear(("load", clip, RATE), ("play",), ("play_to_the_end",))
@@ -104,6 +106,7 @@ def test_a_clip_is_heard_whole_and_nothing_else(hear: Hear) -> None:
     assert names(events) == ["started", "finished"]
 
 
+@in_real_time
 def test_the_position_goes_forward_to_the_end(hear: Hear) -> None:
     _, events = hear(("load", speech(6), RATE), ("play",), ("play_to_the_end",))
     positions = [event["with"] for event in said(events, "position_moved")]
@@ -113,6 +116,7 @@ def test_the_position_goes_forward_to_the_end(hear: Hear) -> None:
 
 
 @pytest.mark.parametrize(("first", "last"), [(4, 5), (9, None)])
+@in_real_time
 def test_a_range_is_heard_and_nothing_else(hear: Hear, first: int, last: int | None) -> None:
     clip = speech(12)
     end = None if last is None else last * FRAME
@@ -120,6 +124,7 @@ def test_a_range_is_heard_and_nothing_else(hear: Hear, first: int, last: int | N
     np.testing.assert_allclose(sounding(heard), clip[first * FRAME : end], atol=1e-6)
 
 
+@in_real_time
 def test_a_loop_repeats_without_a_gap_until_it_is_stopped(hear: Hear) -> None:
     clip = speech(5)
     heard, events = hear(
@@ -134,6 +139,7 @@ def test_a_loop_repeats_without_a_gap_until_it_is_stopped(hear: Hear) -> None:
     assert FRAME <= min(positions) <= max(positions) < 3 * FRAME
 
 
+@in_real_time
 def test_the_volume_changes_the_level_and_only_that(hear: Hear) -> None:
     clip = speech(10)
     heard, _ = hear(("load", clip, RATE), ("volume", 0.5), ("play",), ("play_to_the_end",))
@@ -143,6 +149,7 @@ def test_the_volume_changes_the_level_and_only_that(hear: Hear) -> None:
     assert level == pytest.approx(amplitude(0.5), rel=0.01)
 
 
+@in_real_time
 def test_the_volume_can_be_turned_down_to_nothing_while_playing(hear: Hear) -> None:
     clip = speech(15)
     heard, _ = hear(
@@ -157,6 +164,7 @@ def test_the_volume_can_be_turned_down_to_nothing_while_playing(hear: Hear) -> N
     np.testing.assert_allclose(sound, clip[: len(sound)], atol=1e-6)
 
 
+@in_real_time
 def test_what_is_not_a_number_is_heard_as_silence(hear: Hear) -> None:
     clip = speech(6)
     for frame, bad in ((1, np.nan), (2, np.inf), (4, -np.inf)):
@@ -168,12 +176,14 @@ def test_what_is_not_a_number_is_heard_as_silence(hear: Hear) -> None:
     np.testing.assert_allclose(heard[start : start + len(clip)], expected, atol=1e-6)
 
 
+@in_real_time
 def test_what_is_too_loud_is_cut_at_full_scale(hear: Hear) -> None:
     clip = 10 * speech(4)
     heard, _ = hear(("load", clip, RATE), ("play",), ("play_to_the_end",))
     np.testing.assert_allclose(sounding(heard), np.clip(clip, -1, 1), atol=1e-6)
 
 
+@in_real_time
 def test_a_pause_is_silent_and_goes_on_where_it_stopped(hear: Hear) -> None:
     clip = speech(12)
     heard, events = hear(
@@ -199,6 +209,7 @@ def test_a_pause_is_silent_and_goes_on_where_it_stopped(hear: Hear) -> None:
     assert not [event for event in said(events, "position_moved") if event["step"] == 5]
 
 
+@in_real_time
 def test_stop_is_heard_at_once(hear: Hear) -> None:
     clip = speech(40)
     heard, events = hear(
@@ -210,6 +221,7 @@ def test_stop_is_heard_at_once(hear: Hear) -> None:
     assert names(events) == ["started", "finished"]
 
 
+@in_real_time
 def test_frames_appended_in_time_are_heard_without_a_gap(hear: Hear) -> None:
     clip = speech(15)
     frames = [
@@ -227,6 +239,7 @@ def test_frames_appended_in_time_are_heard_without_a_gap(hear: Hear) -> None:
     assert names(events) == ["started", "finished"]
 
 
+@in_real_time
 def test_following_plays_each_frame_as_it_is_stepped(hear: Hear) -> None:
     """Slower than speech: gaps between the frames, but every frame whole and in order."""
     clip = speech(5)
@@ -241,6 +254,7 @@ def test_following_plays_each_frame_as_it_is_stepped(hear: Hear) -> None:
     assert names(events) == ["started", "finished"]
 
 
+@in_real_time
 def test_playing_again_replaces_what_plays(hear: Hear) -> None:
     clip = speech(40)
     heard, events = hear(
@@ -255,6 +269,7 @@ def test_playing_again_replaces_what_plays(hear: Hear) -> None:
     assert names(events) == ["started", "finished", "started", "finished"]
 
 
+@in_real_time
 def test_a_rate_the_device_does_not_take_is_converted(tmp_path: Path) -> None:
     """PulseAudio takes up to 384 kHz; beyond, its preferred form is used: here 16-bit stereo."""
     require_programs()
