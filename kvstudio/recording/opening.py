@@ -1,11 +1,12 @@
 """Opens a recording for reading and says in words why a file cannot be one."""
 
+import os
+import re
 import sqlite3
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from urllib.parse import quote
 
 from kvstudio.recording import schema
 from kvstudio.recording.errors import (
@@ -18,6 +19,7 @@ from kvstudio.recording.errors import (
 
 SQLITE_MAGIC = b"SQLite format 3\x00"
 HEADER_BYTES = 100
+TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", schema.TABLES))
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -31,7 +33,7 @@ def connect(path: Path) -> sqlite3.Connection:
     try:
         with reading(path):
             connection.execute("PRAGMA trusted_schema = OFF")
-            connection.execute("SELECT key, value FROM meta LIMIT 1").fetchone()
+            _check_tables(path, connection)
     except RecordingError:
         connection.close()
         raise
@@ -47,9 +49,11 @@ def reading(path: Path) -> Iterator[None]:
         if "locked" in str(error) or "busy" in str(error):
             raise RecordingError(path, "is locked by another program; try again") from error
         raise DamagedRecording(path, f"is damaged: {error}") from error
-    except (sqlite3.Error, ValueError, TypeError, KeyError, IndexError) as error:
+    except (sqlite3.Error, ValueError, TypeError, IndexError) as error:
         raise DamagedRecording(path, f"is damaged: {error}") from error
-    except (MemoryError, OverflowError) as error:
+    except KeyError as error:
+        raise DamagedRecording(path, f"is damaged: {error} is missing") from error
+    except (MemoryError, OverflowError, RecursionError) as error:
         raise DamagedRecording(path, "is damaged: it claims impossible sizes") from error
 
 
@@ -60,8 +64,11 @@ def _check_header(path: Path) -> None:
         size = path.stat().st_size
     except FileNotFoundError as error:
         raise NotARecording(path, "there is no such file") from error
-    except OSError as error:
-        raise NotARecording(path, f"cannot be read: {error.strerror or error}") from error
+    except IsADirectoryError as error:
+        raise NotARecording(path, "is a folder, not a recording") from error
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise NotARecording(path, f"cannot be read: {why}") from error
     if not header.startswith(SQLITE_MAGIC):
         what = "is empty" if not header else "is not a KVStudio recording"
         raise NotARecording(path, f"{what}; recordings end in .kvrec and are made by a run")
@@ -90,29 +97,44 @@ def _check_numbers(path: Path, header: bytes, size: int) -> None:
         )
 
 
+def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
+    """Our tables are there and are tables: a view of the same name could compute for ever."""
+    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage")
+    missing = TABLES - {str(name) for (name,) in rows}
+    if missing:
+        raise DamagedRecording(path, f"is damaged: there is no table {', '.join(sorted(missing))}")
+
+
 def _has_log(path: Path) -> bool:
-    log = path.with_name(path.name + "-wal")
-    return log.exists() and log.stat().st_size > 0
+    with suppress(OSError):
+        return os.path.getsize(f"{path}-wal") > 0
+    return False
 
 
 def _connect_readonly(path: Path) -> sqlite3.Connection:
-    uri = f"file:{quote(str(path.resolve()))}"
-    # A file in WAL mode in a folder that cannot be written opens only as immutable.
-    for options in ("mode=ro", "mode=ro&immutable=1"):
-        connection = None
+    uri = path.resolve().as_uri()
+    with reading(path):
         try:
-            connection = sqlite3.connect(
-                f"{uri}?{options}", uri=True, isolation_level=None, check_same_thread=False
+            return _connection(f"{uri}?mode=ro")
+        except sqlite3.OperationalError as error:
+            if not any(words in str(error) for words in ("unable to open", "readonly")):
+                raise
+        # A file in WAL mode in a folder that cannot be written opens only as immutable, which
+        # leaves out what is still in its log.
+        if _has_log(path):
+            raise RecordingError(
+                path,
+                "is a run that was cut short, in a folder that cannot be written: copy it together "
+                f"with {path.name}-wal to another folder and open it there",
             )
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        except sqlite3.OperationalError:
-            with suppress(Exception):
-                if connection is not None:
-                    connection.close()
-            continue
-        except sqlite3.Error as error:
-            if connection is not None:
-                connection.close()
-            raise DamagedRecording(path, f"is damaged: {error}") from error
-        return connection
-    raise DamagedRecording(path, "cannot be opened: no permission, or it is damaged")
+        return _connection(f"{uri}?mode=ro&immutable=1")
+
+
+def _connection(uri: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection

@@ -2,12 +2,15 @@
 
 import sqlite3
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kvstudio.recording import schema
+from kvstudio.recording.opening import reading
 from kvstudio.recording.rows import Op, Touch
+from kvstudio.recording.typed import from_row
 
 Ids = NDArray[np.int64]
 NAN_WORDS = {0: "", 1: "NaN", 2: "Inf", None: "?"}
@@ -28,11 +31,28 @@ class Call:
         return f"{self.op} {self.module} {self.file}:{self.line} {self.function}".lower()
 
 
-class OpTable:
-    """Every op of the recording, by id; texts are looked up once per distinct call or shape."""
+@dataclass(frozen=True)
+class Timing:
+    """The columns of an op that are read one at a time."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    part: int
+    thread: int
+    began_ns: int
+    took_ns: int
+    nan_in: int | None
+    nan_out: int | None
+
+
+class OpTable:
+    """Every op of the recording, by id; texts are looked up once per distinct call or shape.
+
+    Raises:
+        DamagedRecording: from every method that asks the file.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
+        self._path = path
         self._calls: dict[int, Call] = {}
         self._shapes: dict[int, tuple[str, str]] = {}
         self._threads: dict[int, str] = {}
@@ -47,19 +67,21 @@ class OpTable:
 
     def refresh(self) -> None:
         """Takes in the columns of ops added since the last call."""
-        rows = self._connection.execute(
-            "SELECT call, shapes, frame, ifnull(nan_in, 3) * 4 + ifnull(nan_out, 3) FROM op "
-            "WHERE id >= ? ORDER BY id",
-            (len(self),),
-        ).fetchall()
-        if not rows:
-            return
-        columns = np.array(rows, np.int64)
-        self.calls = np.concatenate([self.calls, columns[:, 0].astype(np.int32)])
-        self.shapes = np.concatenate([self.shapes, columns[:, 1].astype(np.int32)])
-        self.frames = np.concatenate([self.frames, columns[:, 2].astype(np.int32)])
-        self.flags = np.concatenate([self.flags, columns[:, 3].astype(np.uint8)])
-        self._refresh_texts()
+        with reading(self._path):
+            rows = self._connection.execute(
+                "SELECT id, call, shapes, frame, ifnull(nan_in, 3) * 4 + ifnull(nan_out, 3) "
+                "FROM op WHERE id >= ? ORDER BY id",
+                (len(self),),
+            ).fetchall()
+            if not rows:
+                return
+            self._refresh_texts()
+            columns = np.array(rows)
+            self._require_sane(columns)
+            self.calls = np.concatenate([self.calls, columns[:, 1].astype(np.int32)])
+            self.shapes = np.concatenate([self.shapes, columns[:, 2].astype(np.int32)])
+            self.frames = np.concatenate([self.frames, columns[:, 3].astype(np.int32)])
+            self.flags = np.concatenate([self.flags, columns[:, 4].astype(np.uint8)])
 
     def of_frame(self, frame: int) -> Ids:
         """Ids of the frame's ops in order; ops are stored frame by frame."""
@@ -89,45 +111,48 @@ class OpTable:
 
     def get(self, op: int) -> Op:
         """The whole row, with its touches."""
-        part, thread, began, took, nan_in, nan_out = self._connection.execute(
-            "SELECT part, thread, began_ns, took_ns, nan_in, nan_out FROM op WHERE id = ?",
-            (int(op),),
-        ).fetchone()
-        call, shapes = self.call(op), self.shapes_of(op)
-        return Op(
-            name=call.op,
-            part=part,
-            module=call.module,
-            site=(call.file, call.line, call.function),
-            arguments=shapes[0],
-            results=shapes[1],
-            thread=self._threads[thread],
-            began_ns=began,
-            took_ns=took,
-            nan_in=nan_in,
-            nan_out=nan_out,
-            touches=self.touches(op),
-            id=int(op),
-            frame=int(self.frames[op]),
-        )
+        with reading(self._path):
+            row = self._connection.execute(
+                "SELECT part, thread, began_ns, took_ns, nan_in, nan_out FROM op WHERE id = ?",
+                (int(op),),
+            ).fetchone()
+            timing = from_row(Timing, row)
+            call, shapes = self.call(op), self.shapes_of(op)
+            return Op(
+                name=call.op,
+                part=timing.part,
+                module=call.module,
+                site=(call.file, call.line, call.function),
+                arguments=shapes[0],
+                results=shapes[1],
+                thread=self._threads[timing.thread],
+                began_ns=timing.began_ns,
+                took_ns=timing.took_ns,
+                nan_in=timing.nan_in,
+                nan_out=timing.nan_out,
+                touches=self.touches(op),
+                id=int(op),
+                frame=int(self.frames[op]),
+            )
 
     def touches(self, op: int) -> list[Touch]:
-        rows = self._connection.execute(
-            'SELECT cache, kv, first, last, "write" FROM touch WHERE op = ?', (int(op),)
-        )
-        return [
-            Touch(cache, kv, first, last, bool(write)) for cache, kv, first, last, write in rows
-        ]
+        with reading(self._path):
+            rows = self._connection.execute(
+                'SELECT cache, kv, first, last, "write" FROM touch WHERE op = ? ORDER BY rowid',
+                (int(op),),
+            )
+            return [from_row(Touch, row) for row in rows]
 
     def touching(self, cache: int, slot: int, until_frame: int) -> list[tuple[int, Touch]]:
         """Ops up to a frame that read or wrote one slot, oldest first, with what they touched."""
-        rows = self._connection.execute(
-            'SELECT t.op, t.cache, t.kv, t.first, t.last, t."write" FROM touch t '
-            "JOIN op ON op.id = t.op "
-            "WHERE t.cache = ? AND t.first <= ? AND t.last > ? AND op.frame <= ? ORDER BY t.op",
-            (cache, slot, slot, until_frame),
-        )
-        return [(row[0], Touch(row[1], row[2], row[3], row[4], bool(row[5]))) for row in rows]
+        with reading(self._path):
+            rows = self._connection.execute(
+                'SELECT t.op, t.cache, t.kv, t.first, t.last, t."write" FROM touch t '
+                "JOIN op ON op.id = t.op "
+                "WHERE t.cache = ? AND t.first <= ? AND t.last > ? AND op.frame <= ? ORDER BY t.op",
+                (cache, slot, slot, until_frame),
+            )
+            return [(int(op), from_row(Touch, touch)) for op, *touch in rows]
 
     # ---- private ------------------------------------------------------------------------------
 
@@ -146,22 +171,45 @@ class OpTable:
             "JOIN site ON site.id = call.site WHERE call.id >= ?",
             (len(self._calls),),
         )
-        for number, *texts in rows:
-            self._calls[number] = Call(*texts)
+        self._calls.update({number: from_row(Call, texts) for number, *texts in rows})
         rows = self._connection.execute(
             "SELECT id, arguments, results FROM shapes WHERE id >= ?", (len(self._shapes),)
         )
-        self._shapes.update({number: (arguments, results) for number, arguments, results in rows})
-        self._threads.update(dict(self._connection.execute("SELECT id, name FROM thread")))
+        self._shapes.update(
+            {number: (str(arguments), str(results)) for number, arguments, results in rows}
+        )
+        names = self._connection.execute("SELECT id, name FROM thread")
+        self._threads.update({number: str(name) for number, name in names})
+
+    def _require_sane(self, columns: NDArray[np.int64]) -> None:
+        """Op ids without a gap, frames in order, texts that are there; raises ValueError."""
+        last_frame = self.frames[-1] if len(self) else 0
+        if columns.dtype != np.int64:
+            raise ValueError("an op has a text where a number belongs")
+        if (columns[:, 0] != np.arange(len(self), len(self) + len(columns))).any():
+            raise ValueError("ops are missing")
+        if (np.diff(columns[:, 3], prepend=last_frame) < 0).any():
+            raise ValueError("ops are not in the order of their frames")
+        for known, column in ((self._calls, columns[:, 1]), (self._shapes, columns[:, 2])):
+            _require_within(column, len(known), "an op has no text")
+            if set(known) != set(range(len(known))):
+                raise ValueError("texts of ops are missing")
+        _require_within(columns[:, 3], np.iinfo(np.int32).max, "an op has no frame")
+        _require_within(columns[:, 4], 16, "an op has impossible numbers")
 
 
 def part_word(part: int) -> str:
     return schema.PARTS[part] if 0 <= part < len(schema.PARTS) else str(part)
 
 
+def _require_within(column: NDArray[np.int64], limit: int, otherwise: str) -> None:
+    if column.min() < 0 or column.max() >= limit:
+        raise ValueError(otherwise)
+
+
 def _lookup(wanted: list[int], column: NDArray[np.int32]) -> NDArray[np.bool_]:
     if not len(column):
         return np.zeros(0, bool)
-    table = np.zeros(int(column.max()) + 1, bool)
-    table[[number for number in wanted if number < len(table)]] = True
+    table = np.zeros(max(int(column.max()), *wanted, 0) + 1, bool)
+    table[wanted] = True
     return table[column]

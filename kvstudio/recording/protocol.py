@@ -9,10 +9,11 @@ time gives an `error` event that names it.
 """
 
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 from kvstudio.recording.errors import ProtocolError
+from kvstudio.recording.typed import misfit
 
 # What the engine is doing, as the window's buttons need to know it.
 ENGINE_STATES = (
@@ -36,7 +37,8 @@ class Message:
     name: ClassVar[str]
 
     def to_line(self) -> str:
-        return json.dumps({self.key: self.name, **asdict(self)}, ensure_ascii=False) + "\n"
+        # Escaped, because a file name need not be Unicode and a pipe carries nothing else.
+        return json.dumps({self.key: self.name, **asdict(self)}) + "\n"
 
 
 # ---- commands ---------------------------------------------------------------------------------
@@ -266,7 +268,7 @@ def parse_command(line: str) -> Command:
     """The command in one line of JSON.
 
     Raises:
-        ProtocolError: not JSON, unknown command, or unknown or missing fields.
+        ProtocolError: not JSON, unknown command, unknown fields, or values of another type.
     """
     message = _parse(line, "do", COMMANDS)
     assert isinstance(message, Command)
@@ -283,15 +285,15 @@ def parse_event(line: str) -> Event:
 def _parse(line: str, key: str, known: Any) -> Message:  # noqa: ANN401 -- two maps of one shape
     try:
         data = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ProtocolError(f"not a JSON message: {line.strip()[:80]!r} ({error})") from error
     if not isinstance(data, dict) or not isinstance(data.get(key), str):
         raise ProtocolError(f"a message needs a {key!r}: {line.strip()[:80]!r}")
     name = data.pop(key)
     if name not in known:
         raise ProtocolError(f"unknown {key} {name!r}; known: {', '.join(known)}")
-    unknown = set(data) - {each.name for each in fields(known[name])}
-    if unknown:
-        raise ProtocolError(f"{name!r} has no {', '.join(sorted(unknown))}")
+    wrong = misfit(known[name], data)
+    if wrong is not None:
+        raise ProtocolError(f"{name!r}: {wrong}")
     message: Message = known[name](**data)
     return message

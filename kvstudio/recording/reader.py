@@ -7,28 +7,32 @@ for frame in recording.frames:
 recording.refresh()   # new frames, if the run goes on
 """
 
-import json
 import os
 import platform
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import fields
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from kvstudio.recording.errors import RecordingError
+from kvstudio.recording.errors import DamagedRecording, RecordingError, SpecError
 from kvstudio.recording.opening import connect, reading
 from kvstudio.recording.ops import OpTable
+from kvstudio.recording.parsing import (
+    read_caches,
+    read_chunks,
+    read_facts,
+    read_frames,
+    require_chunks,
+)
 from kvstudio.recording.rows import (
     Cache,
     CacheState,
     Chunk,
     Expansion,
-    Facts,
     Floats,
     Frame,
     LogLine,
@@ -36,11 +40,8 @@ from kvstudio.recording.rows import (
 )
 from kvstudio.recording.slots import SlotHistory, SlotMap
 from kvstudio.recording.spec import RunSpec
+from kvstudio.recording.typed import from_row
 from kvstudio.recording.writer import settle
-
-_FRAME_FIELDS = [each.name for each in fields(Frame)]
-_TENSOR_FIELDS = [each.name for each in fields(TensorState)]
-_CHUNK_FIELDS = [each.name for each in fields(Chunk)]
 
 
 class Recording:
@@ -57,8 +58,11 @@ class Recording:
         self.chunks: list[Chunk] = []
         self.caches: list[Cache] = []
         self._connect()
-        with self._reading():
+        try:
             self.refresh()
+        except RecordingError:
+            self.close()
+            raise
 
     @classmethod
     def open(cls, path: str | Path) -> "Recording":
@@ -83,8 +87,13 @@ class Recording:
         """Takes in what was added; the ids of the new frames."""
         with self._reading():
             before = len(self.frames)
-            self._read_facts()
-            self._read_rows()
+            self.facts = read_facts(self._connection)
+            self.caches += read_caches(self._connection, len(self.caches))
+            # Frames first: a chunk is written before its frames, so every frame finds its chunk.
+            frames = read_frames(self._connection, before)
+            self.chunks = read_chunks(self._connection)
+            require_chunks(frames, len(self.chunks))
+            self.frames += frames
             self._phases.update({f.id: f.phase for f in self.frames[before:]})
             self._chunk_of.update({f.id: f.chunk for f in self.frames[before:]})
             self._history.refresh(self._chunk_of)
@@ -92,13 +101,12 @@ class Recording:
 
     def settle(self) -> None:
         """Once the run is over, folds the write-ahead log away so that one file is left."""
-        if self.facts.status == "recording":
+        if self.status == "recording":
             return
         self._connection.close()
         with suppress(sqlite3.Error):
-            writable = sqlite3.connect(f"{self.path}", isolation_level=None)
-            settle(writable)
-            writable.close()
+            with closing(sqlite3.connect(self.path, isolation_level=None)) as writable:
+                settle(writable)
         self._connect()
         self.refresh()
 
@@ -106,7 +114,10 @@ class Recording:
 
     @property
     def spec(self) -> RunSpec:
-        return RunSpec.from_json(self.facts.spec_json)
+        try:
+            return RunSpec.from_json(self.facts.spec_json)
+        except SpecError as error:
+            raise DamagedRecording(self.path, f"has no run spec to read: {error}") from error
 
     @property
     def live(self) -> bool:
@@ -124,7 +135,8 @@ class Recording:
     def logs(self, after: int = 0) -> list[LogLine]:
         """What the model printed, from line number `after` on."""
         rows = self._rows("SELECT at, stream, text FROM log WHERE id > ? ORDER BY id", after)
-        return [LogLine(*row) for row in rows]
+        with self._reading():
+            return [from_row(LogLine, row) for row in rows]
 
     # ---- caches -------------------------------------------------------------------------------
 
@@ -133,7 +145,8 @@ class Recording:
         rows = self._rows(
             "SELECT cache, offset, capacity, nan_slots FROM cache_state WHERE frame = ?", frame
         )
-        return {row[0]: CacheState(*row) for row in rows}
+        with self._reading():
+            return {row[0]: from_row(CacheState, row) for row in rows}
 
     def slots(self, cache: Cache, frame: int) -> SlotMap:
         """Roles and writing frames of every slot after a frame; capacity 0 if it has none yet."""
@@ -169,16 +182,15 @@ class Recording:
 
     def expansions(self, chunk: int | None = None) -> list[Expansion]:
         rows = self._rows("SELECT * FROM expansion ORDER BY chunk, cache")
-        found = [Expansion(*row) for row in rows]
+        with self._reading():
+            found = [from_row(Expansion, row) for row in rows]
         return [each for each in found if chunk is None or each.chunk == chunk]
 
     def chain(self, frame: int) -> list[Chunk]:
         """The frame's chunk, preceded by the chunks whose state it continues, oldest first."""
-        chunk: Chunk | None = self.chunks[self.frames[frame].chunk]
-        chain: list[Chunk] = []
-        while chunk is not None and chunk not in chain:
-            chain.insert(0, chunk)
-            chunk = None if chunk.continues is None else self.chunks[chunk.continues]
+        chain = [self.chunks[self.frames[frame].chunk]]
+        while chain[0].continues is not None:
+            chain.insert(0, self.chunks[chain[0].continues])
         return chain
 
     # ---- frames -------------------------------------------------------------------------------
@@ -194,7 +206,8 @@ class Recording:
             frame,
             frame,
         )
-        return [_tensor(row) for row in rows]
+        with self._reading():
+            return [from_row(TensorState, row) for row in rows]
 
     def latent(self, frame: int) -> Floats | None:
         rows = self._rows('SELECT "values" FROM latent WHERE frame = ?', frame)
@@ -222,7 +235,7 @@ class Recording:
 
     def _connect(self) -> None:
         self._connection = connect(self.path)
-        self.ops = OpTable(self._connection)
+        self.ops = OpTable(self._connection, self.path)
         self._history = SlotHistory(self._connection)
         self._phases: dict[int, str] = {f.id: f.phase for f in self.frames}
         self._chunk_of: dict[int, int] = {f.id: f.chunk for f in self.frames}
@@ -236,59 +249,10 @@ class Recording:
         with self._reading():
             return self._connection.execute(query, values).fetchall()
 
-    def _read_facts(self) -> None:
-        meta = dict(self._connection.execute("SELECT key, value FROM meta"))
-        facts = {key: json.loads(value) for key, value in meta.items()}
-        self.facts = Facts(
-            spec_json=meta["spec"],
-            versions=facts["versions"],
-            host=str(facts["host"]),
-            pid=int(facts["pid"]),
-            status=str(facts["status"]),
-            reason=str(facts["reason"]),
-            sample_rate=int(facts.get("sample_rate", 24000)),
-            frame_rate=float(facts.get("frame_rate", 12.5)),
-            started_at=float(facts["started_at"]),
-            model=facts.get("model", {}),
-            voice=facts.get("voice", {}),
-        )
-
-    def _read_rows(self) -> None:
-        select = self._connection.execute
-        self.caches += [
-            Cache(*row)
-            for row in select("SELECT * FROM cache WHERE id >= ? ORDER BY id", (len(self.caches),))
-        ]
-        # Frames first: a chunk is written before its frames, so every frame finds its chunk.
-        frames = [
-            _frame(row)
-            for row in select("SELECT * FROM frame WHERE id >= ? ORDER BY id", (len(self.frames),))
-        ]
-        self.chunks = [_chunk(row) for row in select("SELECT * FROM chunk ORDER BY id")]
-        for frame in frames:
-            if frame.id != len(self.frames) or not 0 <= frame.chunk < len(self.chunks):
-                raise RecordingError(self.path, f"is damaged: frame {frame.id} is out of order")
-            self.frames.append(frame)
-
-
-def _frame(row: tuple[Any, ...]) -> Frame:
-    logit = None if row[4] is None else float(row[4])
-    return Frame(
-        **{**dict(zip(_FRAME_FIELDS, row, strict=True)), "stop_logit": logit, "eos": bool(row[6])}
-    )
-
-
-def _tensor(row: tuple[Any, ...]) -> TensorState:
-    named = dict(zip(_TENSOR_FIELDS, row, strict=True))
-    return TensorState(**{**named, "changed": bool(named["changed"])})
-
-
-def _chunk(row: tuple[Any, ...]) -> Chunk:
-    tokens = tuple((int(number), str(piece)) for number, piece in json.loads(row[2]))
-    return Chunk(**{**dict(zip(_CHUNK_FIELDS, row, strict=True)), "tokens": tokens})
-
 
 def _alive(pid: int) -> bool:
+    if pid <= 0:
+        return False  # a group of processes, which no writer is
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

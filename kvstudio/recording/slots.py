@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kvstudio.recording.errors import DamagedRecording
 from kvstudio.recording.roles import SlotRole
 from kvstudio.recording.rows import Cache, Chunk, Floats
+from kvstudio.recording.typed import from_row
 
-MOST_FLOATS = 2**31
+MOST_FLOATS = 2**28  # 1 GiB; a minute of speech takes 4 MiB a layer of the largest model
 BEFORE_THE_RUN = -1
 """In `SlotMap.frames`: the slot was filled before the run's first frame, or never."""
 
@@ -43,6 +43,7 @@ class Write:
     """Slots `[first, last)` written during `frame`."""
 
     frame: int
+    cache: int
     first: int
     last: int
 
@@ -61,11 +62,14 @@ class SlotHistory:
             "SELECT id, frame, cache, first, last FROM slot_delta WHERE id > ? ORDER BY id",
             (self._last_delta,),
         )
-        for number, frame, cache, first, last in rows:
-            if frame not in chunk_of_frame:
+        for number, *row in rows:
+            write = from_row(Write, row)
+            if not 0 <= write.first <= write.last:
+                raise ValueError(f"frame {write.frame} writes slots {write.first} to {write.last}")
+            if write.frame not in chunk_of_frame:
                 return  # a frame that the caller has not seen yet
-            key = (cache, chunk_of_frame[frame])
-            self._writes.setdefault(key, []).append(Write(frame, first, last))
+            key = (write.cache, chunk_of_frame[write.frame])
+            self._writes.setdefault(key, []).append(write)
             self._last_delta = number
 
     def writes(self, cache: Cache, chunk: int, frame: int) -> list[Write]:
@@ -87,8 +91,7 @@ class SlotHistory:
         require_sane(cache, capacity)
         roles = np.zeros(capacity, np.uint8)
         frames = np.full(capacity, BEFORE_THE_RUN, np.int32)
-        base = self._base_offset(cache, chunks[0])
-        roles[:base] = SlotRole.VOICE
+        roles[: self._base_offset(cache, chunks[0])] = SlotRole.VOICE
         for chunk in chunks:
             for write in self.writes(cache, chunk.id, frame):
                 text = phases.get(write.frame) == "text"
@@ -112,9 +115,9 @@ class SlotHistory:
             (cache.id, frame),
         )
         for first, last, raw in rows:
-            last_fitting = min(last, capacity)
             delta = as_slots(cache, last - first, raw)
-            result[:, :, first:last_fitting] = delta[:, :, : last_fitting - first]
+            fitting = max(0, min(last, capacity) - first)
+            result[:, :, first : first + fitting] = delta[:, :, :fitting]
         return result
 
     def base_values(self, cache: Cache, chunk: Chunk) -> Floats | None:
@@ -130,7 +133,7 @@ class SlotHistory:
         row = self._connection.execute(
             "SELECT offset FROM chunk_base WHERE chunk = ? AND cache = ?", (chunk.id, cache.id)
         ).fetchone()
-        return 0 if row is None else int(row[0])
+        return 0 if row is None else max(0, int(row[0]))
 
 
 def as_slots(cache: Cache, slots: int, raw: bytes) -> Floats:
@@ -148,6 +151,6 @@ def as_slots(cache: Cache, slots: int, raw: bytes) -> Floats:
 
 
 def require_sane(cache: Cache, slots: int) -> None:
-    """A hostile file must not make us allocate what it claims."""
-    if not 0 <= slots * cache.slot_floats <= MOST_FLOATS:
-        raise DamagedRecording("recording", f"is damaged: cache {cache.name} claims {slots} slots")
+    """A hostile file must not make us allocate what it claims; raises ValueError."""
+    if slots < 0 or slots * cache.slot_floats > MOST_FLOATS:
+        raise ValueError(f"cache {cache.name} claims {slots} slots")

@@ -55,7 +55,7 @@ class RecordingWriter:
         self.set_facts(**{**first, **facts})
 
     def set_facts(self, **facts: object) -> None:
-        rows = [(key, json.dumps(value, ensure_ascii=False)) for key, value in facts.items()]
+        rows = [(key, _json(value)) for key, value in facts.items()]
         with self._transaction() as connection:
             connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
 
@@ -78,7 +78,7 @@ class RecordingWriter:
     ) -> None:
         """Adds a chunk and what its caches held when it began; expansions may come later."""
         with self._transaction() as connection:
-            row = {**chunk.__dict__, "tokens": json.dumps(chunk.tokens, ensure_ascii=False)}
+            row = {**vars(chunk), "text": _unicode(chunk.text), "tokens": _json(chunk.tokens)}
             connection.execute(
                 f"INSERT OR REPLACE INTO chunk VALUES ({', '.join('?' * len(row))})",
                 tuple(row.values()),
@@ -120,13 +120,13 @@ class RecordingWriter:
     def add_source(self, file: str, text: str) -> None:
         """Keeps the text of a source file, so that sites can be shown on another machine."""
         with self._transaction() as connection:
-            connection.execute("INSERT OR IGNORE INTO source VALUES (?, ?)", (file, text))
+            connection.execute("INSERT OR IGNORE INTO source VALUES (?, ?)", (file, _unicode(text)))
 
     def add_log(self, lines: Sequence[LogLine]) -> None:
         with self._transaction() as connection:
             connection.executemany(
                 "INSERT INTO log (at, stream, text) VALUES (?, ?, ?)",
-                [(line.at, line.stream, line.text) for line in lines],
+                [(line.at, line.stream, _unicode(line.text)) for line in lines],
             )
 
     def finish(self, status: str, reason: str = "") -> None:
@@ -143,8 +143,10 @@ class RecordingWriter:
     # ---- private ------------------------------------------------------------------------------
 
     def _create(self) -> sqlite3.Connection:
-        if self.path.exists():
-            raise UnwritableRecording(self.path, "a file of this name exists; choose another name")
+        if os.path.lexists(self.path):
+            what = "a folder" if os.path.isdir(self.path) else "a file"
+            raise UnwritableRecording(self.path, f"{what} of this name exists; choose another name")
+        connection = None
         try:
             connection = sqlite3.connect(
                 self.path, check_same_thread=False, isolation_level=None, timeout=10
@@ -154,9 +156,18 @@ class RecordingWriter:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.executescript("BEGIN;" + schema.TABLES + "COMMIT;")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, ValueError) as error:
+            if connection is not None:
+                connection.close()
+                self._remove_beginnings()
             raise UnwritableRecording(self.path, _why_unwritable(self.path, error)) from error
         return connection
+
+    def _remove_beginnings(self) -> None:
+        """A file that never became a recording must not be in the way of the next attempt."""
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            with suppress(OSError):
+                os.remove(f"{self.path}{suffix}")
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -171,7 +182,8 @@ class RecordingWriter:
                 with suppress(sqlite3.Error):
                     self._connection.execute("ROLLBACK")
                 self._interner.forget_uncommitted()
-                if isinstance(error, sqlite3.Error):
+                self._snapshots.clear()
+                if isinstance(error, (sqlite3.Error, UnicodeEncodeError)):
                     why = _why_unwritable(self.path, error)
                     raise UnwritableRecording(self.path, why) from error
                 raise
@@ -261,9 +273,19 @@ def _real(number: float | None) -> float | str | None:
     return "nan" if number is not None and math.isnan(number) else number
 
 
-def _why_unwritable(path: Path, error: sqlite3.Error) -> str:
-    folder = path.parent if str(path.parent) else Path(".")
-    if not folder.is_dir():
+def _json(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    # Half of a surrogate pair, as in file names that are not Unicode, survives only escaped.
+    return text if text == _unicode(text) else json.dumps(value)
+
+
+def _unicode(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+def _why_unwritable(path: Path, error: Exception) -> str:
+    folder = path.parent
+    if not os.path.isdir(folder):
         return f"cannot be written: the folder {folder} does not exist"
     if "full" in str(error):
         return (
