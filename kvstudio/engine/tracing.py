@@ -49,7 +49,8 @@ class Tracing:
 
     def adopt(self, other: "Tracing") -> None:
         """Takes over what another tracing saw, such as that of the voice prefill."""
-        self._traced += other._traced
+        if self._full:
+            self._traced += other._traced
 
     def take(self, writer: RecordingWriter) -> list[Op]:
         """The rows of everything since the last call; source files go to the recording."""
