@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
-from kvstudio.app.banner import Banner
+from kvstudio.app.banner import Banner, Tone
 from kvstudio.app.engine_client import Engine
+from kvstudio.app.words import as_sentence
 from kvstudio.app.workspace import Workspace
 from kvstudio.recording import protocol as p
 
@@ -36,17 +37,16 @@ class Announcer(QObject):
         workspace.trouble_met.connect(self.say)
 
     def say(self, words: str) -> None:
-        self._banner.show_message(words[:1].upper() + words[1:])
+        self._banner.show_message(as_sentence(words))
 
     # ---- private ------------------------------------------------------------------------------
 
     def _on_engine_event_received(self, event: object) -> None:
         if not isinstance(event, p.Failed) or event.command in UNSAID:
             return
-        words = event.message[:1].upper() + event.message[1:]
-        cancelled = event.message.endswith("cancelled")
+        tone: Tone = "note" if event.message.endswith("cancelled") else "error"
         self._banner.show_message(
-            words, tone="note" if cancelled else "error", detail=event.detail.strip()
+            as_sentence(event.message), tone=tone, detail=event.detail.strip()
         )
 
     def _on_engine_died(self, words: str) -> None:

@@ -136,6 +136,7 @@ class Banner(QWidget):
             message.buttons[action[0]].clicked.connect(message.dismissed)
         self.messages.append(message)
         self._column.addWidget(message)
+        message.show()
         for old in self.messages[:-MOST_SHOWN]:
             self._remove(old)
         self.emptied_or_filled.emit(True)

@@ -194,16 +194,17 @@ class RunControl(QObject):
     def _find_possible(self) -> frozenset[Move]:
         state = self._engine.state
         if state in IN_RUN and self._stepping.isActive():
-            return self._with_load(BEGINNING | {"pause", "stop", "restart"})
+            return self._possible_held()
         if self._awaiting or self._plan:
             return frozenset() if state in ("starting", "dead") else frozenset({"stop"})
         if state in IDLE:
             again: set[Move] = {"restart"} if self._last_spec is not None else set()
             return self._with_load((BEGINNING if self._can_run() else frozenset()) | again)
-        if state == "held":
-            can_start = BEGINNING if self._can_run() else BEGINNING - {"start"}
-            return self._with_load(can_start | {"stop", "restart"})
-        return _POSSIBLE.get(state, frozenset())
+        return self._possible_held() if state == "held" else _POSSIBLE.get(state, frozenset())
+
+    def _possible_held(self) -> frozenset[Move]:
+        going_on = BEGINNING if self._can_run() else BEGINNING - {"start"}
+        return self._with_load(going_on | {"stop", "restart"})
 
     def _with_load(self, moves: frozenset[Move]) -> frozenset[Move]:
         try:

@@ -39,3 +39,9 @@ def in_count(number: float) -> str:
 def counted(number: int, noun: str) -> str:
     """Such as `1 chunk`, `3 chunks`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def as_sentence(words: str) -> str:
+    """With a capital first letter, unless it begins with a name, such as a file's."""
+    first = words.split(" ", 1)[0]
+    return words[:1].upper() + words[1:] if first.isalpha() else words

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kvstudio.app.words import counted, in_bytes, in_count, in_time
+from kvstudio.app.words import as_sentence, counted, in_bytes, in_count, in_time
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,16 @@ def test_counts(number: float, words: str) -> None:
 
 def test_one_thing_and_several() -> None:
     assert (counted(1, "chunk"), counted(3, "chunk")) == ("1 chunk", "3 chunks")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("there is no run", "There is no run"),
+        ("config.yaml is broken", "config.yaml is broken"),
+        ("/a/b: is damaged", "/a/b: is damaged"),
+        ("", ""),
+    ],
+)
+def test_sentences_begin_with_a_capital_but_names_do_not(words: str, sentence: str) -> None:
+    assert as_sentence(words) == sentence
