@@ -135,7 +135,11 @@ class EngineClient(QObject):
         """Asks the engine to end, and sees to it that it has in 2 s; returns at once."""
         self._expected_end = True
         self._restarting = False
-        if self._process is not None:
+        if self._process is None:
+            return
+        if self._state == "starting":  # it imports torch, hears nothing and has nothing to lose
+            self._process.kill()
+        else:
             self._process.end(ShutDown().to_line())
 
     def wait_closed(self) -> None:
