@@ -13,6 +13,7 @@ from kvstudio.recording.rows import Op, Touch
 from kvstudio.recording.typed import from_row
 
 Ids = NDArray[np.int64]
+MOST_OPS_A_FRAME = 10_000_000
 NAN_WORDS = {0: "", 1: "NaN", 2: "Inf", None: "?"}
 
 
@@ -32,10 +33,13 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Timing:
-    """The columns of an op that are read one at a time."""
+class OpColumns:
+    """One row of the `op` table, but its id."""
 
+    frame: int
     part: int
+    call: int
+    shapes: int
     thread: int
     began_ns: int
     took_ns: int
@@ -65,16 +69,23 @@ class OpTable:
     def __len__(self) -> int:
         return len(self.calls)
 
-    def refresh(self) -> None:
-        """Takes in the columns of ops added since the last call."""
+    def refresh(self, most: int | None = None) -> bool:
+        """Takes in the columns of ops added since the last call.
+
+        Args:
+            most: rows to take in at once; a million take more than a second.
+
+        Returns:
+            Whether there may be more.
+        """
         with reading(self._path):
             rows = self._connection.execute(
                 "SELECT id, call, shapes, frame, ifnull(nan_in, 3) * 4 + ifnull(nan_out, 3) "
-                "FROM op WHERE id >= ? ORDER BY id",
-                (len(self),),
+                "FROM op WHERE id >= ? ORDER BY id LIMIT ?",
+                (len(self), -1 if most is None else most),
             ).fetchall()
             if not rows:
-                return
+                return False
             self._refresh_texts()
             columns = np.array(rows)
             self._require_sane(columns)
@@ -82,25 +93,40 @@ class OpTable:
             self.shapes = np.concatenate([self.shapes, columns[:, 2].astype(np.int32)])
             self.frames = np.concatenate([self.frames, columns[:, 3].astype(np.int32)])
             self.flags = np.concatenate([self.flags, columns[:, 4].astype(np.uint8)])
+            return len(rows) == most
 
     def of_frame(self, frame: int) -> Ids:
         """Ids of the frame's ops in order; ops are stored frame by frame."""
-        first = np.searchsorted(self.frames, frame, "left")
-        last = np.searchsorted(self.frames, frame, "right")
+        if len(self) and self.frames[-1] > frame:
+            first = int(np.searchsorted(self.frames, frame, "left"))
+            last = int(np.searchsorted(self.frames, frame, "right"))
+        else:  # not all of them are taken in
+            with reading(self._path):
+                first, last = self._connection.execute(
+                    "SELECT ifnull(min(id), 0), ifnull(max(id), -1) + 1 FROM op WHERE frame = ?",
+                    (frame,),
+                ).fetchone()
+                if last - first > MOST_OPS_A_FRAME:
+                    raise ValueError(f"frame {frame} claims {last - first} ops")
         return np.arange(first, last, dtype=np.int64)
 
-    def matching(self, text: str, among: Ids | None = None) -> Ids:
+    def matching(self, text: str, among: Ids | None = None, after: int = 0) -> Ids:
         """Ids of ops in which every word of `text` occurs, in op, module, site or shapes.
 
         A word that begins with `-` must not occur; `nan` and `inf` also find the
         ops that take or give such a number.
+
+        Args:
+            text: words, separated by spaces.
+            among: ascending ids to choose from; all ops if absent.
+            after: the first id to look at; the way to follow a table that grows.
         """
-        wanted = np.ones(len(self), bool)
+        wanted = np.ones(max(0, len(self) - after), bool)
         for word in text.lower().split():
             negative = len(word) > 1 and word.startswith("-")
-            found = self._containing(word[1:] if negative else word)
+            found = self._containing(word[1:] if negative else word, after)
             wanted &= ~found if negative else found
-        ids = np.flatnonzero(wanted).astype(np.int64)
+        ids = np.flatnonzero(wanted).astype(np.int64) + after
         return ids if among is None else ids[np.isin(ids, among, assume_unique=True)]
 
     def call(self, op: int) -> Call:
@@ -113,26 +139,32 @@ class OpTable:
         """The whole row, with its touches."""
         with reading(self._path):
             row = self._connection.execute(
-                "SELECT part, thread, began_ns, took_ns, nan_in, nan_out FROM op WHERE id = ?",
+                "SELECT frame, part, call, shapes, thread, began_ns, took_ns, nan_in, nan_out "
+                "FROM op WHERE id = ?",
                 (int(op),),
             ).fetchone()
-            timing = from_row(Timing, row)
-            call, shapes = self.call(op), self.shapes_of(op)
+            if row is None:
+                raise ValueError(f"there is no op {op}")
+            columns = from_row(OpColumns, row)
+            if not self._knows(columns):
+                self._refresh_texts()
+            call = self._calls[columns.call]
+            arguments, results = self._shapes[columns.shapes]
             return Op(
                 name=call.op,
-                part=timing.part,
+                part=columns.part,
                 module=call.module,
                 site=(call.file, call.line, call.function),
-                arguments=shapes[0],
-                results=shapes[1],
-                thread=self._threads[timing.thread],
-                began_ns=timing.began_ns,
-                took_ns=timing.took_ns,
-                nan_in=timing.nan_in,
-                nan_out=timing.nan_out,
+                arguments=arguments,
+                results=results,
+                thread=self._threads[columns.thread],
+                began_ns=columns.began_ns,
+                took_ns=columns.took_ns,
+                nan_in=columns.nan_in,
+                nan_out=columns.nan_out,
                 touches=self.touches(op),
                 id=int(op),
-                frame=int(self.frames[op]),
+                frame=columns.frame,
             )
 
     def touches(self, op: int) -> list[Touch]:
@@ -141,7 +173,7 @@ class OpTable:
                 'SELECT cache, kv, first, last, "write" FROM touch WHERE op = ? ORDER BY rowid',
                 (int(op),),
             )
-            return [from_row(Touch, row) for row in rows]
+            return [from_row(Touch, row) for row in rows.fetchall()]
 
     def touching(self, cache: int, slot: int, until_frame: int) -> list[tuple[int, Touch]]:
         """Ops up to a frame that read or wrote one slot, oldest first, with what they touched."""
@@ -152,18 +184,26 @@ class OpTable:
                 "WHERE t.cache = ? AND t.first <= ? AND t.last > ? AND op.frame <= ? ORDER BY t.op",
                 (cache, slot, slot, until_frame),
             )
-            return [(int(op), from_row(Touch, touch)) for op, *touch in rows]
+            return [(int(op), from_row(Touch, touch)) for op, *touch in rows.fetchall()]
 
     # ---- private ------------------------------------------------------------------------------
 
-    def _containing(self, word: str) -> NDArray[np.bool_]:
+    def _containing(self, word: str, after: int) -> NDArray[np.bool_]:
         calls = [number for number, call in self._calls.items() if word in call.words]
         shapes = [n for n, texts in self._shapes.items() if word in " -> ".join(texts).lower()]
-        found = _lookup(calls, self.calls) | _lookup(shapes, self.shapes)
+        found = _lookup(calls, self.calls[after:]) | _lookup(shapes, self.shapes[after:])
         if word in ("nan", "inf"):
             flag = 1 if word == "nan" else 2
-            found |= (self.flags // 4 == flag) | (self.flags % 4 == flag)
+            flags = self.flags[after:]
+            found |= (flags // 4 == flag) | (flags % 4 == flag)
         return found
+
+    def _knows(self, columns: OpColumns) -> bool:
+        return (
+            columns.call in self._calls
+            and columns.shapes in self._shapes
+            and columns.thread in self._threads
+        )
 
     def _refresh_texts(self) -> None:
         rows = self._connection.execute(
@@ -171,12 +211,15 @@ class OpTable:
             "JOIN site ON site.id = call.site WHERE call.id >= ?",
             (len(self._calls),),
         )
-        self._calls.update({number: from_row(Call, texts) for number, *texts in rows})
+        self._calls.update({number: from_row(Call, texts) for number, *texts in rows.fetchall()})
         rows = self._connection.execute(
             "SELECT id, arguments, results FROM shapes WHERE id >= ?", (len(self._shapes),)
         )
         self._shapes.update(
-            {number: (str(arguments), str(results)) for number, arguments, results in rows}
+            {
+                number: (str(arguments), str(results))
+                for number, arguments, results in rows.fetchall()
+            }
         )
         names = self._connection.execute("SELECT id, name FROM thread")
         self._threads.update({number: str(name) for number, name in names})
