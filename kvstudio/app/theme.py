@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 Mode = Literal["system", "light", "dark"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Palette:
-    """Every colour of the window by what it means, as `#rrggbb`."""
+    """Every colour of the window by what it means, as `#rrggbb`; compared by identity."""
 
     is_dark: bool
     background: str  # plots, tables, text fields
@@ -81,7 +81,7 @@ LIGHT = Palette(
     accent="#0072b2",
     on_accent="#ffffff",
     selection="#cfe5f3",
-    voice="#86abcb",
+    voice="#7aa1c5",
     text_slot="#bcdaee",
     generated="#7ac7ab",
     unwritten="#f3f4f6",
@@ -106,7 +106,7 @@ LIGHT = Palette(
     eos_logit="#00805f",
     threshold="#c25400",
     read_mark="#0072b2",
-    write_mark="#1d232e",
+    write_mark="#005a43",
 )
 
 DARK = Palette(
@@ -147,7 +147,7 @@ DARK = Palette(
     eos_logit="#3fc29a",
     threshold="#f5a03c",
     read_mark="#56b4e9",
-    write_mark="#e3e7ed",
+    write_mark="#8df0cf",
 )
 
 
@@ -173,7 +173,7 @@ class Theme(QObject):
         self._wear(palette_for(mode, self._app))
 
     def _wear(self, palette: Palette) -> None:
-        if palette == self.palette:
+        if palette is self.palette:
             return
         self.palette = palette
         self._app.setStyle("Fusion")

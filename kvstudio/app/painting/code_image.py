@@ -21,7 +21,7 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPen, QTransform, qRgba
 from kvstudio.app.codes import Code, lookup_table
 from kvstudio.app.painting.code_scan import CodeScan, Region, scan
 from kvstudio.app.painting.hatch import Pattern, pattern_brush
-from kvstudio.app.painting.words import draw_word
+from kvstudio.app.painting.words import draw_word, fitting_word
 from kvstudio.app.theme import ink_on
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 SMALLEST_GLYPH_CELL = 6.0
 SPOT = 3.0
 
-WORDS = {Code.UNWRITTEN: "unwritten (NaN)", Code.MASKED: "masked"}
+WORDS = {Code.UNWRITTEN: ("unwritten (NaN)", "unwritten"), Code.MASKED: ("masked",)}
 
 
 class CodeImageItem(pg.GraphicsObject):  # type: ignore[misc]  # pyqtgraph is untyped
@@ -145,8 +145,9 @@ class CodeImageItem(pg.GraphicsObject):  # type: ignore[misc]  # pyqtgraph is un
             ratio = painter.device().devicePixelRatioF()
             ink = ink_on(colors.masked)
             painter.fillRect(shown, pattern_brush(Pattern.DOTS, ink, colors.masked, ratio))
-        if region.code in WORDS:
-            draw_word(painter, shown, WORDS[region.code], colors.muted_text, colors.panel)
+        word = fitting_word(shown, WORDS.get(region.code, ()), painter.font())
+        if word is not None:
+            draw_word(painter, shown, word, colors.muted_text, colors.panel)
 
     # Qt overrides
 

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from enum import Enum, unique
+from enum import Enum, auto
 from functools import lru_cache
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QTransform
 
 
-@unique
 class Pattern(Enum):
-    """What is drawn in one square tile that repeats; the value is the side of the tile."""
+    """What one square tile shows; it repeats."""
 
-    DIAGONAL = 10
-    CROSS = 8
-    DOTS = 6
-    CROSSES = 9
+    DIAGONAL = auto()
+    FALLING = auto()  # a diagonal the other way, and bolder
+    CROSS = auto()
+    DOTS = auto()
+    CROSSES = auto()
+    PLUSES = auto()
+    VERTICAL = auto()
+
+    @property
+    def side(self) -> int:
+        """Length of the tile's side in device-independent pixels."""
+        return _SIDES[self]
+
+
+_SIDES = {
+    Pattern.DIAGONAL: 10,
+    Pattern.FALLING: 8,
+    Pattern.CROSS: 8,
+    Pattern.DOTS: 6,
+    Pattern.CROSSES: 9,
+    Pattern.PLUSES: 9,
+    Pattern.VERTICAL: 5,
+}
 
 
 @lru_cache(maxsize=128)
@@ -29,13 +47,13 @@ def pattern_brush(pattern: Pattern, ink: str, ground: str, ratio: float = 1.0) -
         ground: colour between the lines.
         ratio: device pixels per device-independent pixel.
     """
-    side = max(1, round(pattern.value * ratio))
+    side = max(1, round(pattern.side * ratio))
     # An image, not a pixmap: it may outlive the application in this cache.
     tile = QImage(side, side, QImage.Format.Format_RGB32)
     tile.fill(QColor(ground))
     painter = QPainter(tile)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.scale(side / pattern.value, side / pattern.value)
+    painter.scale(side / pattern.side, side / pattern.side)
     _draw(painter, pattern, QColor(ink))
     painter.end()
     brush = QBrush(tile)
@@ -44,24 +62,52 @@ def pattern_brush(pattern: Pattern, ink: str, ground: str, ratio: float = 1.0) -
 
 
 def _draw(painter: QPainter, pattern: Pattern, ink: QColor) -> None:
-    side = float(pattern.value)
-    painter.setPen(QPen(ink, 1.2))
+    side = float(pattern.side)
+    painter.setPen(QPen(ink, 1.8 if pattern is Pattern.FALLING else 1.2))
     if pattern is Pattern.DOTS:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(ink)
         painter.drawEllipse(QPointF(side / 2, side / 2), 0.9, 0.9)
-    elif pattern is Pattern.CROSSES:
-        inset = QRectF(0, 0, side, side).adjusted(2.5, 2.5, -2.5, -2.5)
-        painter.setPen(QPen(ink, 1.3))
-        painter.drawLine(inset.topLeft(), inset.bottomRight())
-        painter.drawLine(inset.bottomLeft(), inset.topRight())
     else:
-        rising = [QLineF(x - side, side * 1.5, x + side, -side * 0.5) for x in _thrice(side)]
-        painter.drawLines(rising)
-        if pattern is Pattern.CROSS:
-            painter.drawLines([QLineF(r.x1(), -side * 0.5, r.x2(), side * 1.5) for r in rising])
+        painter.drawLines(_LINES[pattern](side))
 
 
-def _thrice(side: float) -> tuple[float, float, float]:
-    """Where a diagonal crosses the tile and its two neighbours, so that tiles join up."""
-    return -side / 2, side / 2, side * 1.5
+def _rising(side: float) -> list[QLineF]:
+    """The diagonal and its neighbours, so that the corners of tiles join up."""
+    starts = (-side / 2, side / 2, side * 1.5)
+    return [QLineF(x - side, side * 1.5, x + side, -side * 0.5) for x in starts]
+
+
+def _falling(side: float) -> list[QLineF]:
+    return [
+        QLineF(line.x1(), side - line.y1(), line.x2(), side - line.y2()) for line in _rising(side)
+    ]
+
+
+def _cross(side: float) -> list[QLineF]:
+    return _rising(side) + _falling(side)
+
+
+def _crosses(side: float) -> list[QLineF]:
+    box = QRectF(0, 0, side, side).adjusted(2.5, 2.5, -2.5, -2.5)
+    return [QLineF(box.topLeft(), box.bottomRight()), QLineF(box.bottomLeft(), box.topRight())]
+
+
+def _pluses(side: float) -> list[QLineF]:
+    middle, arm = side / 2, side / 4
+    across = QLineF(middle - arm, middle, middle + arm, middle)
+    return [across, QLineF(middle, middle - arm, middle, middle + arm)]
+
+
+def _vertical(side: float) -> list[QLineF]:
+    return [QLineF(side / 2, -1, side / 2, side + 1)]
+
+
+_LINES = {
+    Pattern.DIAGONAL: _rising,
+    Pattern.FALLING: _falling,
+    Pattern.CROSS: _cross,
+    Pattern.CROSSES: _crosses,
+    Pattern.PLUSES: _pluses,
+    Pattern.VERTICAL: _vertical,
+}

@@ -2,35 +2,54 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+from PySide6.QtCore import QRectF, QSizeF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QFont
+    from collections.abc import Iterable
 
-PADDING = 5.0
-
-
-def fits(rect: QRectF, word: str, font: QFont) -> bool:
-    metrics = QFontMetricsF(font)
-    width = metrics.horizontalAdvance(word) + 2 * PADDING
-    return rect.width() >= width and rect.height() >= metrics.ascent() + metrics.descent() * 0.5
+PADDING = 4.0
+_SMALL_FONT_SHARE = 0.92
+_LEAST_FONT_SHARE = 0.8  # of the line height: what figures and small letters really take
 
 
-def draw_word(painter: QPainter, rect: QRectF, word: str, ink: str, ground: str = "") -> bool:
-    """Write a word in the middle of a rectangle, on a rounded ground if one is given.
+def smaller(font: QFont) -> QFont:
+    """The font for dense pictures; one whose size is fixed in pixels stays as it is."""
+    result = QFont(font)
+    if font.pointSizeF() > 0:
+        result.setPointSizeF(font.pointSizeF() * _SMALL_FONT_SHARE)
+    return result
 
-    Returns:
-        Whether it fitted; if not, nothing is drawn.
-    """
-    font = painter.font()
-    if not fits(rect, word, font):
-        return False
+
+def word_size(word: str, font: QFont) -> QSizeF:
+    """The plate a word needs: its width with padding, and the height of a line."""
+    return _word_size(word, font.toString())
+
+
+@lru_cache(maxsize=1024)
+def _word_size(word: str, font: str) -> QSizeF:
+    described = QFont()
+    described.fromString(font)
+    metrics = QFontMetricsF(described)
+    return QSizeF(metrics.horizontalAdvance(word) + 2 * PADDING, metrics.height())
+
+
+def fitting_word(rect: QRectF, words: Iterable[str], font: QFont) -> str | None:
+    """The first of some words that fits into a rectangle."""
+    for word in words:
+        size = word_size(word, font)
+        if rect.width() >= size.width() and rect.height() >= size.height() * _LEAST_FONT_SHARE:
+            return word
+    return None
+
+
+def draw_word(painter: QPainter, rect: QRectF, word: str, ink: str, ground: str = "") -> None:
+    """Write a word in the middle of a rectangle, on a rounded ground if one is given."""
     if ground:
-        metrics = QFontMetricsF(font)
-        plate = QRectF(0, 0, metrics.horizontalAdvance(word) + 2 * PADDING, metrics.height())
+        plate = QRectF(rect.topLeft(), word_size(word, painter.font()))
         plate.moveCenter(rect.center())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -39,4 +58,3 @@ def draw_word(painter: QPainter, rect: QRectF, word: str, ink: str, ground: str 
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     painter.setPen(QColor(ink))
     painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, word)
-    return True

@@ -46,7 +46,7 @@ def test_the_lines_keep_their_size_on_a_fine_screen(pattern: Pattern) -> None:
 
 def test_diagonals_join_up_across_tiles() -> None:
     image = painted(Pattern.DIAGONAL)
-    side = Pattern.DIAGONAL.value
+    side = Pattern.DIAGONAL.side
     for x in range(side, 3 * side):
         for y in range(side, 3 * side):
             moved = image.pixelColor(x + 1, y - 1).lightnessF()
