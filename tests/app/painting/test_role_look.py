@@ -16,8 +16,12 @@ both = pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 def brightness(name: str) -> float:
     """As the eye weighs it, so that it also counts in grey."""
     color = QColor(name)
-    red, green, blue = (c**2.2 for c in (color.redF(), color.greenF(), color.blueF()))
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    weighed = (
+        0.2126 * color.redF() ** 2.2,
+        0.7152 * color.greenF() ** 2.2,
+        0.0722 * color.blueF() ** 2.2,
+    )
+    return float(sum(weighed))
 
 
 @both
