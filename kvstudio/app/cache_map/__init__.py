@@ -1,0 +1,1 @@
+"""What the cache map shows, in groups, words and plain text."""
