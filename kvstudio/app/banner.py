@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QFrame,
@@ -19,6 +20,7 @@ from PySide6.QtWidgets import (
 
 Tone = Literal["error", "note"]
 MOST_SHOWN = 3
+DETAIL_HEIGHT = 120
 GLYPHS = {"error": "!", "note": "i"}
 
 
@@ -42,9 +44,9 @@ class Message(QFrame):
         super().__init__(parent)
         self.text, self.tone = words, tone
         self.setProperty("banner", tone)
-        self.words = _words(words)
+        self.words = _Words(words)
         self.detail = QPlainTextEdit(detail, readOnly=True)
-        self.detail.setFixedHeight(130)
+        self.detail.setFixedHeight(DETAIL_HEIGHT)
         self.detail.hide()
         self.buttons: dict[str, QAbstractButton] = {}
         self._row = QHBoxLayout()
@@ -78,13 +80,20 @@ class Message(QFrame):
         return button
 
 
-def _words(words: str) -> QLabel:
-    label = QLabel(words)
-    label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-    return label
+class _Words(QLabel):
+    """Wrapped words that ask for no more height than they need; a tool bar cannot work it out."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(words)
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setFixedHeight(self.fontMetrics().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.setFixedHeight(self.heightForWidth(self.width()))
 
 
 def _glyph(tone: Tone) -> QLabel:

@@ -16,68 +16,67 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
 # What sits where, the first of each group in front; keys of panels.
-LEFT = ("setup", "ledger")
-UPPER = ("cache_map",)
-LOWER = ("layer",)
-RIGHT = ("ops", "tensors", "log")
-BOTTOM = ("frames",)
-FOOT = ("audio",)
+Group = tuple[str, ...]
+LEFT: Group = ("setup", "ledger")
+UPPER: Group = ("cache_map",)
+LOWER: Group = ("layer",)
+RIGHT: Group = ("ops", "tensors", "log")
+BOTTOM: Group = ("frames",)
+FOOT: Group = ("audio",)
 
-# Shares of the window's width and height.
-WIDTHS = ((LEFT, 0.235), (UPPER, 0.425), (RIGHT, 0.34))
-HEIGHTS = ((UPPER, 0.38), (LOWER, 0.31))
-FOOT_HEIGHTS = ((BOTTOM, 0.13), (FOOT, 0.18))
+# Shares of the window's height and width; a form gains nothing from more width.
+LEFT_WIDTHS = (316, 360)
+RIGHT_SHARE = 0.31
+HEIGHTS = ((UPPER, 0.37), (LOWER, 0.28), (BOTTOM, 0.12), (FOOT, 0.17))
+
+ACROSS, DOWN = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+# (beside which group, which group, in which direction); every split divides the first one's place.
+SPLITS = (
+    (LEFT, UPPER, ACROSS),
+    (UPPER, BOTTOM, DOWN),
+    (BOTTOM, FOOT, DOWN),
+    (UPPER, RIGHT, ACROSS),
+    (UPPER, LOWER, DOWN),
+)
+GROUPS: tuple[Group, ...] = (LEFT, UPPER, LOWER, RIGHT, BOTTOM, FOOT)
 
 
 def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget]) -> None:
-    """Puts every dock into its first place; panels that are missing leave no gap."""
+    """Puts every dock into its first place, hidden ones too; a missing panel leaves no gap."""
     for dock in docks.values():
+        dock.setFloating(False)
         window.removeDockWidget(dock)
-    upper, lower = _group(docks, UPPER), _group(docks, LOWER)
-    middle = upper or lower
-    columns = [each for each in (_group(docks, LEFT), middle, _group(docks, RIGHT)) if each]
-    feet = [each for each in (_group(docks, BOTTOM), _group(docks, FOOT)) if each]
-    _line_up(window, columns, Qt.DockWidgetArea.TopDockWidgetArea, Qt.Orientation.Horizontal)
-    _line_up(window, feet, Qt.DockWidgetArea.BottomDockWidgetArea, Qt.Orientation.Vertical)
-    if upper and lower:
-        window.splitDockWidget(upper[0], lower[0], Qt.Orientation.Vertical)
-    for group in (*columns, *feet):
-        _stack(window, group)
-    for dock in docks.values():
-        dock.show()
+    first = docks[LEFT[0]]
+    window.addDockWidget(Qt.DockWidgetArea.TopDockWidgetArea, first)
+    for beside, group, orientation in SPLITS:
+        for dock in _present(docks, group)[:1]:
+            place = [*_present(docks, beside), first][0]
+            window.splitDockWidget(place, dock, orientation)
+    for group in GROUPS:
+        _stack(window, _present(docks, group))
 
 
 def resize(window: QMainWindow, docks: Mapping[str, QDockWidget]) -> None:
     """Gives the docks their first sizes; works once the window has its own."""
-    for shares, orientation, whole in (
-        (WIDTHS, Qt.Orientation.Horizontal, window.width()),
-        (HEIGHTS, Qt.Orientation.Vertical, window.height()),
-        (FOOT_HEIGHTS, Qt.Orientation.Vertical, window.height()),
-    ):
-        sized = [(docks[keys[0]], share) for keys, share in shares if keys[0] in docks]
-        sizes = [round(share * whole) for _, share in sized]
-        window.resizeDocks([dock for dock, _ in sized], sizes, orientation)
+    width, height = window.width(), window.height()
+    left = max(LEFT_WIDTHS[0], min(width // 4, LEFT_WIDTHS[1]))
+    right = round(RIGHT_SHARE * width)
+    widths = {LEFT: left, UPPER: width - left - right, RIGHT: right}
+    heights = {group: round(share * height) for group, share in HEIGHTS}
+    for sizes, orientation in ((widths, ACROSS), (heights, DOWN)):
+        sized = {group: docks[group[0]] for group in sizes if group[0] in docks}
+        window.resizeDocks(list(sized.values()), [sizes[each] for each in sized], orientation)
 
 
-def _line_up(
-    window: QMainWindow,
-    groups: list[list[QDockWidget]],
-    area: Qt.DockWidgetArea,
-    orientation: Qt.Orientation,
-) -> None:
-    for number, group in enumerate(groups):
-        if number == 0:
-            window.addDockWidget(area, group[0])
-        else:
-            window.splitDockWidget(groups[number - 1][0], group[0], orientation)
-
-
-def _group(docks: Mapping[str, QDockWidget], keys: tuple[str, ...]) -> list[QDockWidget]:
-    return [docks[key] for key in keys if key in docks]
+def _present(docks: Mapping[str, QDockWidget], group: Group) -> list[QDockWidget]:
+    return [docks[key] for key in group if key in docks]
 
 
 def _stack(window: QMainWindow, group: list[QDockWidget]) -> None:
+    """One behind the other, the first in front."""
     for dock in group[1:]:
         window.tabifyDockWidget(group[0], dock)
+    for dock in group:
+        dock.show()
     if group:
         group[0].raise_()

@@ -113,6 +113,7 @@ class MainWindow(QMainWindow):
         self.banner_bar = QToolBar("Messages", self)
         self.banner_bar.setObjectName("banner_bar")
         self.banner_bar.setMovable(False)
+        self.banner_bar.setContentsMargins(0, 0, 0, 0)
         self.banner_bar.addWidget(self.banner)
         self.banner_bar.toggleViewAction().setVisible(False)
         self.banner_bar.hide()

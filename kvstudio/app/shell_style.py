@@ -2,14 +2,19 @@
 
 from string import Template
 
+from PySide6.QtWidgets import QApplication
+
 from kvstudio.app.theme import Palette
 
 _SHEET = Template("""
 QLabel[role="muted"] { color: $muted; }
+QLabel[role="caption"] { color: $muted; font-size: $small; padding-top: 3px; }
 QLabel[role="error"] { color: $error; }
 QLabel[role="section"] { color: $muted; font-weight: 600; }
 QToolButton[role="beside"] { background: $raised; border: 1px solid $border; border-radius: 5px; }
 QToolButton[role="beside"]:hover, QToolButton[role="beside"]:focus { border-color: $accent; }
+
+QDockWidget::title { padding: 3px 8px; }
 
 QToolBar#banner_bar { padding: 0; border: none; background: $panel; }
 QFrame[banner="error"] {
@@ -36,6 +41,7 @@ QLabel#state_words { color: $text; }
 
 def shell_sheet(palette: Palette) -> str:
     return _SHEET.substitute(
+        small=f"{round(QApplication.font().pointSizeF() * 0.9, 1)}pt",
         muted=palette.muted_text,
         text=palette.text,
         error=palette.error,

@@ -47,6 +47,7 @@ class StatusLine(QObject):
         bar.addWidget(self.run, 1)
         bar.addPermanentWidget(self.versions)
         bar.setSizeGripEnabled(False)
+        bar.setContentsMargins(8, 0, 8, 0)
         workspace.recording_opened.connect(self.update_words)
         workspace.frames_added.connect(self.update_words)
         self.show_state(self._state, self._words)
@@ -74,7 +75,7 @@ class StatusLine(QObject):
     def update_words(self) -> None:
         self.state.setText(self._state_words())
         recording = self._workspace.recording
-        self.run.setText(f"{DOT}{run_words(recording)}" if recording is not None else "")
+        self.run.setText(f"{DOT.lstrip()}{run_words(recording)}" if recording is not None else "")
 
     # ---- private ------------------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ def frames(window: MainWindow) -> int:
 
 
 def status(window: MainWindow) -> str:
-    return window.status.state.text() + window.status.run.text()
+    return window.status.state.text() + " " + window.status.run.text()
 
 
 def messages(window: MainWindow) -> list[str]:

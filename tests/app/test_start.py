@@ -6,6 +6,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
@@ -52,27 +54,39 @@ MainWindow.showEvent = show
 print("code", start.run(Path(path) if path else None), flush=True)
 """
 
-
-def begin(act: str, path: str = "") -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-X", "faulthandler", "-c", PROGRAM, str(SCRIPT), act, path],
-        env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+Process = subprocess.Popen[str]
+Begin = Callable[..., Process]
 
 
-def first_line(process: subprocess.Popen[str]) -> list[str]:
+@pytest.fixture
+def begin() -> Iterator[Begin]:
+    with ExitStack() as stack:
+
+        def begin_one(act: str, path: str = "") -> Process:
+            process = subprocess.Popen(
+                [sys.executable, "-X", "faulthandler", "-c", PROGRAM, str(SCRIPT), act, path],
+                env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            )  # fmt: skip
+            stack.enter_context(process)
+            stack.callback(process.kill)
+            return process
+
+        yield begin_one
+
+
+def first_line(process: Process) -> list[str]:
     assert process.stdout is not None
     return process.stdout.readline().split()
 
 
-def finish(process: subprocess.Popen[str]) -> tuple[str, str]:
+def finish(process: Process) -> tuple[str, str]:
     out, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
     return out, "\n".join(e for e in errors.splitlines() if "propagateSizeHints" not in e)
 
 
-def test_it_opens_a_recording_and_closes_in_order(tmp_path: Path) -> None:
+def test_it_opens_a_recording_and_closes_in_order(begin: Begin, tmp_path: Path) -> None:
     FakeRun(tmp_path / "a.kvrec").run(3)
     process = begin("close", str(tmp_path / "a.kvrec"))
     _, pid, _, frames = first_line(process)
@@ -82,7 +96,7 @@ def test_it_opens_a_recording_and_closes_in_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_closes_it_as_its_button_does(number: signal.Signals) -> None:
+def test_a_signal_closes_it_as_its_button_does(begin: Begin, number: signal.Signals) -> None:
     process = begin("wait")
     pid = int(first_line(process)[1])
     process.send_signal(number)
@@ -90,7 +104,7 @@ def test_a_signal_closes_it_as_its_button_does(number: signal.Signals) -> None:
     assert not alive(pid)
 
 
-def test_an_error_of_our_own_is_shown_and_the_window_goes_on() -> None:
+def test_an_error_of_our_own_is_shown_and_the_window_goes_on(begin: Begin) -> None:
     out, errors = finish(begin("raise"))
     assert "went wrong: RuntimeError: a bug of ours" in out
     assert out.endswith("code 0\n")

@@ -54,7 +54,7 @@ def budget_table(chunks: Sequence[Mapping[str, Any]]) -> str:
         mixed[-1] = f"<b>{mixed[-1]}</b>"
         rows.append("".join(f"<td align='right'>{cell}</td>" for cell in mixed))
     body = "".join(f"<tr>{row}</tr>" for row in (head, *rows))
-    return f"<table cellspacing='0' cellpadding='2'>{body}</table>"
+    return f"<table cellspacing='0' cellpadding='3'>{body}</table>"
 
 
 def budget_words(chunks: Sequence[Mapping[str, Any]]) -> str:

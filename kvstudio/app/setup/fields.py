@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from kvstudio.app.file_dialogs import choose_file
+from kvstudio.app.words import as_sentence
 
 GAP = 6
 
@@ -35,7 +36,7 @@ class Note(QLabel):
         self.hide()
 
     def say(self, words: str) -> None:
-        self.setText(words)
+        self.setText("\n".join(map(as_sentence, words.split("\n"))))
         self.setVisible(bool(words))
 
 
@@ -70,7 +71,7 @@ class Choice(QComboBox):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.setMinimumContentsLength(6)
+        self.setMinimumContentsLength(4)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.view().setTextElideMode(Qt.TextElideMode.ElideMiddle)

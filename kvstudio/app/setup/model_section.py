@@ -139,4 +139,5 @@ def card_words(card: Mapping[str, Any]) -> str:
         str(card.get("quantized") or ""),
         f"{in_bytes(float(card.get('slot_bytes', 0)))} a slot",
     ]
-    return " · ".join(filter(None, words))
+    # Each part stays whole where the line is wrapped.
+    return " · ".join(word.replace(" ", "\u00a0") for word in words if word)

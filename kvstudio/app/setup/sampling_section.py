@@ -18,6 +18,7 @@ NUMBERS = (
     ("frames_after_eos", "after EOS", "", "Frames generated after the stop logit exceeds it"),
     ("max_tokens", "tokens a chunk", "max_tokens", "Longer texts are split into chunks"),
 )
+COLUMNS = 3
 STATES = (("copied", True), ("in place", False))
 TRACES = (("every op", "full"), ("cache only", "cache"), ("off", "off"))
 
@@ -28,13 +29,13 @@ class SamplingSection(Section):
         self.lines: dict[str, QLineEdit] = {}
         self.problem = Note("error")
         self.grid = QGridLayout()
-        self.grid.setHorizontalSpacing(GAP)
-        self.grid.setVerticalSpacing(GAP)
-        for column in (1, 3):
+        self.grid.setHorizontalSpacing(GAP + 2)
+        self.grid.setVerticalSpacing(2)
+        for column in range(COLUMNS):
             self.grid.setColumnStretch(column, 1)
         for position, (name, label, _, tip) in enumerate(NUMBERS):
             line = QLineEdit()
-            line.setMinimumWidth(44)
+            line.setMinimumWidth(36)
             line.textChanged.connect(self.edited)
             self.lines[name] = line
             self._place(position, label, line, tip)
@@ -81,11 +82,12 @@ class SamplingSection(Section):
         return choice
 
     def _place(self, position: int, label: str, field: QWidget, tip: str) -> None:
-        row, pair = divmod(position, 2)
+        row, column = divmod(position, COLUMNS)
         words = QLabel(label)
+        words.setProperty("role", "caption")
         words.setBuddy(field)
         words.setToolTip(tip)
         field.setToolTip(tip)
         field.setAccessibleName(label)
-        self.grid.addWidget(words, row, 2 * pair)
-        self.grid.addWidget(field, row, 2 * pair + 1)
+        self.grid.addWidget(words, 2 * row, column)
+        self.grid.addWidget(field, 2 * row + 1, column)

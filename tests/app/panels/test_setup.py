@@ -75,11 +75,11 @@ def test_typing_makes_the_spec(setup: SetupPanel) -> None:
 def test_what_is_wrong_is_said_beside_its_field(setup: SetupPanel) -> None:
     setup.text_section.text.clear()
     assert setup.text_section.problem.isVisible()
-    assert "type a text" in setup.text_section.problem.text()
+    assert "Type a text" in setup.text_section.problem.text()
     setup.text_section.text.setPlainText("Again.")
     assert not setup.text_section.problem.isVisible()
     setup.sampling_section.lines["temperature"].setText("hot")
-    assert "temperature must be a number" in setup.sampling_section.problem.text()
+    assert "Temperature must be a number" in setup.sampling_section.problem.text()
     setup.voice_section.choice.setEditText("/nowhere/x.wav")
     assert "no voice file" in setup.voice_section.problem.text()
 
@@ -130,7 +130,7 @@ def test_a_config_and_a_checkpoint_have_their_own_fields(setup: SetupPanel, tmp_
     assert not section.config.isVisible()
     choose_model(setup, "Config file…")
     assert section.config.isVisible()
-    assert "choose a config file" in section.problem.text()
+    assert "Choose a config file" in section.problem.text()
     section.config.line.setText(str(config))
     assert setup.model() == ModelSource("config", str(config))
     assert not section.problem.isVisible()
@@ -151,8 +151,8 @@ def test_everything_is_remembered(setup: SetupPanel, qtbot: QtBot) -> None:
 
 def test_the_card_shows_while_its_model_is_the_chosen_one(setup: SetupPanel) -> None:
     load(setup)
-    assert "2.2 M parameters" in setup.model_section.card.text()
-    assert "float32 on cpu" in setup.model_section.card.text()
+    card = setup.model_section.card.text().replace("\u00a0", " ")
+    assert "2.2 M parameters · float32 on cpu" in card
     assert setup.sampling_section.lines["temperature"].placeholderText() == "0.7"
     setup.take_event(READY)
     choose_model(setup, "english")
@@ -172,7 +172,7 @@ def test_the_voices_card_tells_its_slots_and_notes(setup: SetupPanel) -> None:
     load(setup)
     setup.take_event(p.Voiced({"source": "low", "slots": 19, "seconds": 1.5, "note": "was 8 kHz"}))
     assert setup.voice_section.aside.text() == "19 slots, 1.5 s"
-    assert setup.voice_section.card.text() == "was 8 kHz"
+    assert setup.voice_section.card.text() == "Was 8 kHz"
     setup.voice_section.choice.setEditText("high")
     assert setup.voice_section.aside.text() == ""
 
@@ -219,7 +219,7 @@ def test_a_long_text_is_shown_as_chunks(setup: SetupPanel) -> None:
     chunk = {"current_end": 5, "token_count": 6, "max_gen_len": 10, "required_len": 21, "bytes": 9}
     setup.take_event(p.Budgeted([chunk] * 30))
     assert setup.budget.aside.text() == "30 chunks"
-    assert "and 26 chunks more" in setup.budget.note.text()
+    assert "And 26 chunks more" in setup.budget.note.text()
 
 
 @pytest.mark.parametrize("text", ["", "Something"])
@@ -235,7 +235,7 @@ def test_without_a_model_no_budget_is_asked_for(setup: SetupPanel, qtbot: QtBot,
 def test_a_budget_that_failed_says_why_in_its_place(setup: SetupPanel) -> None:
     load(setup)
     setup.take_event(p.Failed("budget", "the tokenizer is broken"))
-    assert setup.budget.note.text() == "the tokenizer is broken"
+    assert setup.budget.note.text() == "The tokenizer is broken"
 
 
 # ---- progress ------------------------------------------------------------------------------------
