@@ -38,7 +38,7 @@ from kvstudio.recording.rows import (
     LogLine,
     TensorState,
 )
-from kvstudio.recording.slots import SlotHistory, SlotMap
+from kvstudio.recording.slots import SlotHistory, SlotMap, Write
 from kvstudio.recording.spec import RunSpec
 from kvstudio.recording.typed import from_row
 from kvstudio.recording.writer import settle
@@ -174,6 +174,16 @@ class Recording:
         with self._reading():
             here = chain if cache.model == "flow_lm" else chain[-1:]
             return self._history.values(cache, here, frame, state.capacity if state else 0)
+
+    def writes(self, cache: Cache, frame: int) -> list[Write]:
+        """Every write to a cache up to a frame, oldest first."""
+        chain = self.chain(frame) if cache.model == "flow_lm" else self.chain(frame)[-1:]
+        return [write for c in chain for write in self._history.writes(cache, c.id, frame)]
+
+    def written_values(self, cache: Cache, first: int, last: int) -> list[tuple[Write, Floats]]:
+        """The writes of frames `first` to `last`, with values `[2, B, slots, H, D]`."""
+        with self._reading():
+            return list(self._history.deltas(cache, first, last))
 
     def values_before_expansion(self, cache: Cache, chunk: int) -> Floats | None:
         """What the cache held when the chunk began, if a snapshot was taken."""

@@ -1,11 +1,13 @@
 """Rebuilds what every slot of a cache held after any frame, from snapshots and deltas."""
 
 import sqlite3
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kvstudio.recording.filling import Filling
 from kvstudio.recording.roles import SlotRole
 from kvstudio.recording.rows import Cache, Chunk, Floats
 from kvstudio.recording.typed import from_row
@@ -54,6 +56,7 @@ class SlotHistory:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._writes: dict[tuple[int, int], list[Write]] = {}  # by (cache, chunk)
+        self._fillings: dict[tuple[int, int], Filling] = {}
         self._last_delta = 0
 
     def refresh(self, chunk_of_frame: dict[int, int]) -> None:
@@ -62,7 +65,7 @@ class SlotHistory:
             "SELECT id, frame, cache, first, last FROM slot_delta WHERE id > ? ORDER BY id",
             (self._last_delta,),
         )
-        for number, *row in rows:
+        for number, *row in rows.fetchall():
             write = from_row(Write, row)
             if not 0 <= write.first <= write.last:
                 raise ValueError(f"frame {write.frame} writes slots {write.first} to {write.last}")
@@ -93,6 +96,10 @@ class SlotHistory:
         frames = np.full(capacity, BEFORE_THE_RUN, np.int32)
         roles[: self._base_offset(cache, chunks[0])] = SlotRole.VOICE
         for chunk in chunks:
+            filling = self._filling(cache, chunk.id, phases)
+            if filling.is_plain:
+                filling.apply(frame, roles, frames)
+                continue
             for write in self.writes(cache, chunk.id, frame):
                 text = phases.get(write.frame) == "text"
                 roles[write.first : write.last] = SlotRole.TEXT if text else SlotRole.GENERATED
@@ -114,7 +121,7 @@ class SlotHistory:
             f"WHERE d.cache = ? AND d.frame <= ? AND f.chunk IN ({numbers}) ORDER BY d.id",
             (cache.id, frame),
         )
-        for first, last, raw in rows:
+        for first, last, raw in rows.fetchall():
             delta = as_slots(cache, last - first, raw)
             fitting = max(0, min(last, capacity) - first)
             result[:, :, first : first + fitting] = delta[:, :, :fitting]
@@ -128,6 +135,25 @@ class SlotHistory:
             (chunk.id, cache.id),
         ).fetchone()
         return None if row is None else as_slots(cache, row[0], row[1])
+
+    def deltas(self, cache: Cache, first: int, last: int) -> Iterator[tuple[Write, Floats]]:
+        """The writes of frames `first` to `last` in order, with the values written."""
+        rows = self._connection.execute(
+            'SELECT frame, cache, first, last, "values" FROM slot_delta '
+            "WHERE cache = ? AND frame BETWEEN ? AND ? ORDER BY id",
+            (cache.id, first, last),
+        )
+        for *row, raw in rows.fetchall():
+            write = from_row(Write, row)
+            yield write, as_slots(cache, write.last - write.first, raw)
+
+    def _filling(self, cache: Cache, chunk: int, phases: dict[int, str]) -> Filling:
+        key = (cache.id, chunk)
+        if key not in self._fillings:
+            self._fillings[key] = Filling(MOST_FLOATS // max(1, cache.slot_floats))
+        filling = self._fillings[key]
+        filling.take(self._writes.get(key, []), phases)
+        return filling
 
     def _base_offset(self, cache: Cache, chunk: Chunk) -> int:
         row = self._connection.execute(
