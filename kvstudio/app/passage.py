@@ -95,6 +95,9 @@ class Passage:
             return b""
         return _encoded(self._levels(start, count), self.form)
 
+    def silence(self, count: int) -> bytes:
+        return _encoded(np.zeros(count, np.float32), self.form)
+
     def sample_at(self, instant: int) -> int:
         """The sample of the clip that an instant belongs to."""
         position = int(max(0, instant) * self._samples_per_instant)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 AHEAD_MS = 200
 """Handed over ahead: the window may stall this long without a gap in the sound."""
 
+LEAD_IN_MS = 40
+"""Silence before the first sample: a device that wakes up may swallow what comes first."""
+
 DEVICE_LATENCY_MS = 20
 """From leaving our queue to being heard; against a PulseAudio monitor, 14 to 26 ms measured."""
 
@@ -82,8 +85,9 @@ class SoundStream(QObject):
         audio_format = _choose_format(device, clip.sample_rate)
         self.device_name = device.description()
         self._passage = Passage(clip, _form(audio_format), first, last, loop=loop)
-        self._handed_over = 0  # instants
-        self._consumed = 0  # instants that have left our queue
+        self._lead_in = audio_format.sampleRate() * LEAD_IN_MS // 1_000
+        self._handed_over = 0  # instants, after the lead-in
+        self._consumed = -self._lead_in  # instants that have left our queue
         self._since_progress = QElapsedTimer()
         self._since_progress.start()
         self._sink = QAudioSink(device, audio_format, self)
@@ -91,6 +95,8 @@ class SoundStream(QObject):
         self.set_volume(volume)
         # PySide6 gives None when the device cannot be opened; its stubs do not say so.
         self._queue = cast("QIODevice | None", self._sink.start())
+        if self._queue is not None:
+            self._queue.write(self._passage.silence(self._lead_in))
         self.hand_over()
 
     def hand_over(self) -> None:
@@ -105,7 +111,8 @@ class SoundStream(QObject):
     def note_progress(self) -> None:
         """See how much the device has consumed since the last call."""
         rate = self._passage.form.sample_rate
-        consumed = min(round(self._sink.processedUSecs() * rate / 1e6), self._handed_over)
+        consumed = round(self._sink.processedUSecs() * rate / 1e6) - self._lead_in
+        consumed = min(consumed, self._handed_over)
         if consumed != self._consumed:
             self._consumed = consumed
             self._since_progress.start()

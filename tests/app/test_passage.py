@@ -59,6 +59,13 @@ def test_unsigned_loudspeakers_without_sound_rest_in_the_middle() -> None:
     assert list(instants) == [255, 255, 128, 128]
 
 
+def test_silence_is_the_resting_value() -> None:
+    for kind, rest in (("UInt8", 128), ("Int16", 0)):
+        form = DeviceForm(RATE, 2, kind)  # type: ignore[arg-type]
+        silence = passage(Clip(ramp(1), RATE), form).silence(3)
+        assert silence == bytes([rest]) * 3 * form.instant_bytes
+
+
 def test_what_a_device_must_not_see_is_taken_out() -> None:
     clip = Clip(np.array([np.nan, np.inf, -np.inf, 7, -7], np.float32), RATE)
     assert floats(passage(clip).instants(0, 5)) == [0, 0, 0, 1, -1]
