@@ -184,14 +184,14 @@ class MainWindow(QMainWindow):
         super().showEvent(event)
         if not self._laid_out:
             self._laid_out = True
-            if not self.restoreState(self.settings.layout):
+            if not self.restoreState(self.settings.layout(self.docks)):
                 layout.resize(self, self.docks)
             self.banner_bar.setVisible(bool(self.banner.messages))
             QTimer.singleShot(CLEANING_DELAY_MS, self, self._clean_folder)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.settings.geometry = self.saveGeometry()
-        self.settings.layout = self.saveState()
+        self.settings.keep_layout(self.docks, self.saveState())
         self.settings.sync()
         self.file_menu.wait()
         self.engine.shut_down()

@@ -1,14 +1,13 @@
 """What the window remembers from one session to the next."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QByteArray, QSettings
 
 MOST_RECENT = 10
-# Raised when docks are added or renamed, so that an old layout does not hide them.
-LAYOUT_VERSION = 1
 
 
 class Settings:
@@ -33,17 +32,15 @@ class Settings:
     def geometry(self, geometry: QByteArray) -> None:
         self._store.setValue("window/geometry", geometry)
 
-    @property
-    def layout(self) -> QByteArray:
-        """The docks' places; empty if none was kept, or one of another version."""
-        if self._number("window/layout_version", 0) != LAYOUT_VERSION:
+    def layout(self, docks: Iterable[str]) -> QByteArray:
+        """The places of exactly these docks; empty if none were kept, or those of other docks."""
+        if self._store.value("window/docks", "") != " ".join(docks):
             return QByteArray()
         return self._bytes("window/layout")
 
-    @layout.setter
-    def layout(self, layout: QByteArray) -> None:
+    def keep_layout(self, docks: Iterable[str], layout: QByteArray) -> None:
+        self._store.setValue("window/docks", " ".join(docks))
         self._store.setValue("window/layout", layout)
-        self._store.setValue("window/layout_version", LAYOUT_VERSION)
 
     @property
     def theme(self) -> str:

@@ -14,6 +14,7 @@ QLabel[role="section"] { color: $muted; font-weight: 600; }
 QToolButton[role="beside"] { background: $raised; border: 1px solid $border; border-radius: 5px; }
 QToolButton[role="beside"]:hover, QToolButton[role="beside"]:focus { border-color: $accent; }
 
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QDockWidget::title { padding: 3px 8px; }
 
 QToolBar#banner_bar { padding: 0; border: none; background: $panel; }

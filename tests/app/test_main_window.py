@@ -141,7 +141,7 @@ def test_setups_buttons_do_what_they_say(
 def test_a_load_can_be_cancelled(window: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
     engine.stuck_loading = True
     press(window, "F9")
-    qtbot.waitUntil(lambda: "4.1 MB of 8.7 MB" in window.setup.progress.words.text())
+    qtbot.waitUntil(lambda: "8.7\u00a0MB" in window.setup.progress.words.text())
     window.setup.progress.cancel.click()
     qtbot.waitUntil(lambda: engine.state == "empty")
     assert not window.setup.progress.isVisible()

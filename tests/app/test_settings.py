@@ -8,16 +8,19 @@ from PySide6.QtCore import QByteArray, QSettings
 
 from kvstudio.app.settings import MOST_RECENT, Settings
 
+DOCKS = ["setup", "log"]
+
 
 def test_a_second_session_finds_what_the_first_left(tmp_path: Path) -> None:
     first = Settings()
-    first.geometry, first.layout = QByteArray(b"geometry"), QByteArray(b"layout")
+    first.geometry = QByteArray(b"geometry")
+    first.keep_layout(DOCKS, QByteArray(b"layout"))
     first.theme, first.volume, first.folder = "dark", 0.25, str(tmp_path)
     first.add_recent("recordings", tmp_path / "a.kvrec")
     first.remember("setup", {"text": "Größe „x“"})
     first.sync()
     second = Settings()
-    assert (second.geometry.data(), second.layout.data()) == (b"geometry", b"layout")
+    assert (second.geometry.data(), second.layout(DOCKS).data()) == (b"geometry", b"layout")
     assert (second.theme, second.volume, second.folder) == ("dark", 0.25, str(tmp_path))
     assert second.recents("recordings") == [str(tmp_path / "a.kvrec")]
     assert second.remembered("setup") == {"text": "Größe „x“"}
@@ -25,7 +28,7 @@ def test_a_second_session_finds_what_the_first_left(tmp_path: Path) -> None:
 
 def test_a_new_user_gets_defaults() -> None:
     settings = Settings()
-    assert settings.layout.isEmpty()
+    assert settings.layout(DOCKS).isEmpty()
     assert settings.theme == "system"
     assert settings.recents("voices") == []
     assert settings.remembered("setup") == {}
@@ -47,17 +50,15 @@ def test_a_damaged_file_counts_as_never_set(tmp_path: Path) -> None:
     store = QSettings(str(tmp_path / "broken.ini"), QSettings.Format.IniFormat)
     for key in ("window/theme", "audio/volume", "recent/voices", "panel/setup", "window/layout"):
         store.setValue(key, "{broken")
-    store.setValue("window/layout_version", "x")
+    store.setValue("window/docks", " ".join(DOCKS))
     settings = Settings(store)
     assert (settings.theme, settings.volume) == ("system", 0.8)
     assert settings.recents("voices") == []
     assert settings.remembered("setup") == {}
-    assert settings.layout.isEmpty()
+    assert settings.layout(DOCKS).isEmpty()
 
 
-def test_a_layout_of_another_version_is_not_used(tmp_path: Path) -> None:
-    store = QSettings(str(tmp_path / "old.ini"), QSettings.Format.IniFormat)
-    settings = Settings(store)
-    settings.layout = QByteArray(b"old")
-    store.setValue("window/layout_version", 0)
-    assert settings.layout.isEmpty()
+def test_a_layout_of_other_docks_is_not_used() -> None:
+    settings = Settings()
+    settings.keep_layout(DOCKS, QByteArray(b"layout"))
+    assert settings.layout([*DOCKS, "findings"]).isEmpty()

@@ -172,7 +172,7 @@ class SetupPanel(Panel):
         column.setSpacing(14)
         for section in (*self.sections, self.budget):
             column.addWidget(section)
-        column.addStretch()
+        column.addStretch(1)
         scroll = QScrollArea(widgetResizable=True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

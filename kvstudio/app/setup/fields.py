@@ -63,6 +63,8 @@ class Section(QWidget):
         self.rows.setContentsMargins(0, 0, 0, 0)
         self.rows.setSpacing(GAP)
         self.rows.addLayout(top)
+        # As high as its fields: a high window leaves its room below all sections.
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
 
 class Choice(QComboBox):

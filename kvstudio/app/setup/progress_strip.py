@@ -68,4 +68,5 @@ def progress_words(progress: Progress) -> str:
         parts.append(f"{progress.done / progress.total:.0%}")
     if progress.seconds_left is not None:
         parts.append(f"{in_time(progress.seconds_left)} left")
-    return ", ".join(part for part in parts if part)
+    # A number stays with its unit where the line is wrapped.
+    return ", ".join(part.replace(" ", "\u00a0") for part in parts if part)

@@ -246,7 +246,8 @@ def test_progress_tells_what_how_much_and_how_long(setup: SetupPanel) -> None:
     assert setup.progress.isVisible()
     assert setup.progress.bar.maximum() == 0  # length unknown
     setup.take_event(p.Progress("model.safetensors", 4_100_000, 8_200_000, "bytes", 12.0))
-    assert setup.progress.words.text() == "model.safetensors, 4.1 MB of 8.2 MB, 12 s left"
+    words = setup.progress.words.text().replace("\u00a0", " ")
+    assert words == "model.safetensors, 4.1 MB of 8.2 MB, 12 s left"
     assert setup.progress.bar.value() / setup.progress.bar.maximum() == pytest.approx(0.5)
     setup.show_state("ready", "")
     assert not setup.progress.isVisible()
