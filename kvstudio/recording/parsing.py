@@ -1,7 +1,8 @@
 """Whole tables as rows of ours, held against what the rest of the house relies on.
 
 Every function raises ValueError, TypeError or sqlite3.Error for a file that does not keep the
-promises of the schema; `opening.reading` puts these in words.
+promises of the schema; `opening.reading` puts these in words. Rows are fetched before they are
+looked at: a cursor left in the middle of its rows by an error would keep the file locked.
 """
 
 import json
@@ -33,7 +34,7 @@ def read_facts(connection: sqlite3.Connection) -> Facts:
 def read_caches(connection: sqlite3.Connection, first: int) -> list[Cache]:
     """The caches from id `first` on; ids have no gaps."""
     rows = connection.execute("SELECT * FROM cache WHERE id >= ? ORDER BY id", (first,))
-    caches = [from_row(Cache, row) for row in rows]
+    caches = [from_row(Cache, row) for row in rows.fetchall()]
     for place, cache in enumerate(caches, first):
         _require(cache.id == place, f"cache {cache.id} is out of order")
         _require(min(cache.batch, cache.heads, cache.dim) > 0, f"cache {cache.id} has no size")
@@ -42,7 +43,8 @@ def read_caches(connection: sqlite3.Connection, first: int) -> list[Cache]:
 
 def read_chunks(connection: sqlite3.Connection) -> list[Chunk]:
     """All chunks, which change as more of them becomes known; each continues an earlier one."""
-    chunks = [_chunk(row) for row in connection.execute("SELECT * FROM chunk ORDER BY id")]
+    rows = connection.execute("SELECT * FROM chunk ORDER BY id")
+    chunks = [_chunk(row) for row in rows.fetchall()]
     for place, chunk in enumerate(chunks):
         continues = -1 if chunk.continues is None else chunk.continues
         _require(chunk.id == place and -1 <= continues < place, f"chunk {chunk.id} is out of order")
@@ -52,16 +54,18 @@ def read_chunks(connection: sqlite3.Connection) -> list[Chunk]:
 def read_frames(connection: sqlite3.Connection, first: int) -> list[Frame]:
     """The frames from id `first` on; ids have no gaps."""
     rows = connection.execute("SELECT * FROM frame WHERE id >= ? ORDER BY id", (first,))
-    frames = [_frame(row) for row in rows]
+    frames = [_frame(row) for row in rows.fetchall()]
     for place, frame in enumerate(frames, first):
         _require(frame.id == place, f"frame {frame.id} is out of order")
     return frames
 
 
 def require_chunks(frames: Sequence[Frame], chunks: int) -> None:
-    """Every frame belongs to one of so many chunks."""
+    """Every frame belongs to one of so many chunks, and the frames of a chunk lie together."""
+    first = 0
     for frame in frames:
-        _require(0 <= frame.chunk < chunks, f"frame {frame.id} is of chunk {frame.chunk}")
+        _require(first <= frame.chunk < chunks, f"frame {frame.id} is of chunk {frame.chunk}")
+        first = frame.chunk
 
 
 def _frame(row: tuple[Any, ...]) -> Frame:

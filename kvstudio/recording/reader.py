@@ -9,9 +9,8 @@ recording.refresh()   # new frames, if the run goes on
 
 import os
 import platform
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -38,10 +37,10 @@ from kvstudio.recording.rows import (
     LogLine,
     TensorState,
 )
+from kvstudio.recording.settling import fold_log
 from kvstudio.recording.slots import SlotHistory, SlotMap, Write
 from kvstudio.recording.spec import RunSpec
 from kvstudio.recording.typed import from_row
-from kvstudio.recording.writer import settle
 
 
 class Recording:
@@ -61,7 +60,7 @@ class Recording:
         try:
             self.refresh()
         except RecordingError:
-            self.close()
+            self._connection.close()
             raise
 
     @classmethod
@@ -71,6 +70,8 @@ class Recording:
 
     def close(self) -> None:
         self._connection.close()
+        if self.status != "recording":
+            fold_log(self.path)
 
     def __enter__(self) -> "Recording":
         return self
@@ -99,16 +100,20 @@ class Recording:
             self._history.refresh(self._chunk_of)
             return range(before, len(self.frames))
 
-    def settle(self) -> None:
-        """Once the run is over, folds the write-ahead log away so that one file is left."""
+    def settle(self) -> bool:
+        """Once the run is over, folds the write-ahead log away so that one file is left.
+
+        Returns:
+            Whether there is one file now. If not, because somebody else has it open at the moment,
+            closing tries again.
+        """
         if self.status == "recording":
-            return
+            return False
         self._connection.close()
-        with suppress(sqlite3.Error):
-            with closing(sqlite3.connect(self.path, isolation_level=None)) as writable:
-                settle(writable)
+        settled = fold_log(self.path)
         self._connect()
         self.refresh()
+        return settled
 
     # ---- the run as a whole -------------------------------------------------------------------
 

@@ -28,9 +28,10 @@ from kvstudio.recording.rows import (
     LogLine,
     TensorState,
 )
+from kvstudio.recording.settling import settle
 from kvstudio.recording.spec import RunSpec
 
-SETTLE_SECONDS = 1.0
+SETTLE_MS = 500
 
 
 class RecordingWriter:
@@ -136,7 +137,7 @@ class RecordingWriter:
         with suppress(UnwritableRecording):
             self.set_facts(status=status, reason=reason, finished_at=time.time())
         with self._lock:
-            settle(self._connection)
+            settle(self._connection, SETTLE_MS)
             self._connection.close()
             self._connection = None
 
@@ -239,16 +240,6 @@ class RecordingWriter:
             tensor.value,
             tensor.storage,
         )
-
-
-def settle(connection: sqlite3.Connection) -> bool:
-    """Folds the write-ahead log into the file, leaving one file; False if somebody is reading."""
-    with suppress(sqlite3.Error):
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        connection.execute(f"PRAGMA busy_timeout = {int(SETTLE_SECONDS * 1000)}")
-        mode = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
-        return bool(mode) and mode[0] == "delete"
-    return False
 
 
 def _host_facts() -> dict[str, object]:

@@ -232,6 +232,18 @@ def test_a_run_cut_short_in_a_read_only_folder_is_read_or_says_what_to_do(
     assert "copy it together with run.kvrec-wal to another folder" in str(error)
 
 
+def test_a_recording_without_its_log_in_a_read_only_folder_is_read(
+    shelf: Path, whole: bytes, readonly: Callable[[Path], None]
+) -> None:
+    path = shelf / "run.kvrec"
+    path.write_bytes(whole)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+    assert [file.name for file in shelf.iterdir()] == [path.name]
+    readonly(shelf)
+    assert read_everything(path) == FRAMES
+
+
 def test_a_recording_that_may_not_be_read_says_so(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import typing
+from contextlib import suppress
 from dataclasses import fields
 
 import pytest
@@ -81,11 +82,8 @@ def test_any_value_in_a_field_is_refused_or_taken(
     kind: type[Message], changes: dict[str, object]
 ) -> None:
     line = json.dumps({kind.key: kind.name, **changes})
-    try:
+    with suppress(ProtocolError):
         message = parse_command(line) if kind.key == "do" else parse_event(line)
-    except ProtocolError as error:
-        assert str(error)
-    else:
         assert {name: getattr(message, name) for name in changes} == changes
 
 
