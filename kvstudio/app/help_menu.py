@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import PySide6
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QIcon
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QMainWindow, QMenu, QVBoxLayout
 
 import kvstudio
@@ -18,6 +18,7 @@ PLAIN_KEYS = {
     "Left, Right": "frame back, frame on (outside text fields)",
     "Home, End": "first frame, newest frame (outside text fields)",
     "Esc": "dismiss the newest message",
+    "F1": "this list",
 }
 
 
@@ -67,6 +68,7 @@ def _dialog(window: QMainWindow, title: str, words: str) -> QDialog:
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
     buttons.rejected.connect(dialog.close)
+    buttons.button(QDialogButtonBox.StandardButton.Close).setIcon(QIcon())
     column = QVBoxLayout(dialog)
     column.setContentsMargins(18, 14, 18, 14)
     column.addWidget(label)

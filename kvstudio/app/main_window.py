@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabWidget, QToolBar
 
@@ -28,6 +28,7 @@ from kvstudio.app.theme import Palette, current_palette, theme_of
 from kvstudio.app.transport import Transport
 from kvstudio.app.view_menu import fill_view_menu
 from kvstudio.app.workspace import Workspace
+from kvstudio.recording.errors import SpecError
 
 if TYPE_CHECKING:
     from kvstudio.app.panel import Panel
@@ -75,10 +76,7 @@ class MainWindow(QMainWindow):
     def begin_demo(self) -> None:
         """Starts a run of the embedded demo model as soon as the engine can."""
         self.setup.show_form(SetupForm())
-        if self.engine.state == "empty":
-            self.control.start()
-        else:
-            self.engine.state_changed.connect(self._on_demo_engine_state_changed)
+        self.control.start()
 
     def open_recording(self, path: Path) -> bool:
         return self.file_menu.open_recording(path)
@@ -103,6 +101,7 @@ class MainWindow(QMainWindow):
             dock = QDockWidget(kind.title, self)
             dock.setObjectName(f"dock_{kind.key}")
             dock.setWidget(panel)
+            dock.installEventFilter(self)
             self.panels[kind.key], self.docks[kind.key] = panel, dock
         layout.arrange(self, self.docks)
 
@@ -126,7 +125,12 @@ class MainWindow(QMainWindow):
         self.file_menu = FileMenu(self, self.workspace, self.settings, self.banner, exporter)
         bar = self.menuBar()
         self.file_menu.fill_menu(bar.addMenu("&File"))
-        self.transport.fill_menu(bar.addMenu("&Run"))
+        run_menu = bar.addMenu("&Run")
+        self.transport.fill_menu(run_menu)
+        run_menu.addSeparator()
+        words = "&Use the Recording's Settings"
+        self.use_settings = run_menu.addAction(words, self._use_recorded_settings)
+        self.use_settings.setEnabled(False)
         fill_view_menu(bar.addMenu("&View"), self.docks.values(), self.reset_layout, self.settings)
         self.help_menu = HelpMenu(self, self.actions())
         self.help_menu.fill_menu(bar.addMenu("&Help"))
@@ -157,16 +161,18 @@ class MainWindow(QMainWindow):
         self.setWindowIcon(application_icon(palette))
         self.transport.show_palette(palette)
 
+    def _use_recorded_settings(self) -> None:
+        recording = self.workspace.recording
+        if recording is not None:
+            try:
+                self.setup.show_form(SetupForm.of_spec(recording.spec))
+            except SpecError as error:
+                self.announcer.say(f"this recording's settings cannot be used: {error}")
+
     def _clean_folder(self) -> None:
         recording = self.workspace.recording
         spared = {self.control.live_path, recording.path if recording is not None else None}
         self.folder.clean(spared={path for path in spared if path is not None})
-
-    def _on_demo_engine_state_changed(self, state: str, words: str) -> None:
-        if state != "starting":
-            self.engine.state_changed.disconnect(self._on_demo_engine_state_changed)
-        if state == "empty":
-            self.control.start()
 
     def _on_control_possible_changed(self) -> None:
         self.setup.show_possible(frozenset(self.control.possible))
@@ -176,6 +182,7 @@ class MainWindow(QMainWindow):
 
     def _on_workspace_recording_opened(self) -> None:
         recording = self.workspace.recording
+        self.use_settings.setEnabled(recording is not None)
         self.setWindowTitle(f"{recording.path.name} - KVStudio" if recording else "KVStudio")
 
     # ---- Qt overrides -------------------------------------------------------------------------
@@ -214,6 +221,13 @@ class MainWindow(QMainWindow):
             event.accept()
         else:
             super().keyPressEvent(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A floated dock is a window of its own: the plain keys work there too."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if isinstance(watched, QDockWidget) and watched.isFloating():
+                self.keyPressEvent(event)
+        return super().eventFilter(watched, event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if dropped_file(event.mimeData()) is not None:

@@ -1,63 +1,26 @@
-"""Journeys through the whole window with a fake engine: load, step, run, pause, stop, restart."""
+"""Journeys through the whole window with a fake engine, and the frame cursor."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog, QInputDialog, QLabel, QToolBar
+from PySide6.QtWidgets import QInputDialog
 
-from kvstudio.recording import protocol as p
 from kvstudio.recording.spec import DEMO_TEXT
-from tests.fake_engine import FakeEngine
-from tests.fakes import FakeRun
+from tests.app.shell import MOVES, enabled, frames, messages, press, recorded, status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    import pytest
     from pytestqt.qtbot import QtBot
 
     from kvstudio.app.main_window import MainWindow
+    from tests.fake_engine import FakeEngine
 
     Open = Callable[..., MainWindow]
-
-MOVES = ("load", "step", "step_10", "run", "pause", "run_to", "stop", "restart")
-
-
-def enabled(window: MainWindow) -> set[str]:
-    return {move for move in MOVES if window.transport.actions[move].isEnabled()}
-
-
-def press(window: MainWindow, keys: str) -> None:
-    """Triggers the action with this shortcut, as the key would."""
-    actions = [a for a in window.actions() if a.shortcut().toString() == keys and a.isEnabled()]
-    assert len(actions) == 1, f"{keys}: {[action.text() for action in actions]}"
-    actions[0].trigger()
-
-
-def frames(window: MainWindow) -> int:
-    recording = window.workspace.recording
-    return 0 if recording is None else len(recording.frames)
-
-
-def status(window: MainWindow) -> str:
-    return window.status.state.text() + " " + window.status.run.text()
-
-
-def messages(window: MainWindow) -> list[str]:
-    return [message.words.text() for message in window.banner.messages]
-
-
-def recorded(path: Path, steps: int = 8) -> Path:
-    FakeRun(path).run(steps)
-    return path
-
-
-# ---- the run -------------------------------------------------------------------------------------
 
 
 def test_load_step_run_pause_stop_restart(
@@ -157,9 +120,6 @@ def test_no_text_means_no_run(window: MainWindow) -> None:
     assert "step" in enabled(window)
 
 
-# ---- the frame cursor ----------------------------------------------------------------------------
-
-
 def test_keys_move_the_frame_cursor(window: MainWindow, tmp_path: Path) -> None:
     window.open_recording(recorded(tmp_path / "a.kvrec"))
     label, cursor = window.transport.frame_words, window.workspace
@@ -206,206 +166,3 @@ def test_looking_back_lets_go_of_the_run_and_follow_takes_it_up(
     assert (window.workspace.cursor.frame, follow.isChecked()) == (11, True)
     follow.trigger()
     assert not window.workspace.following
-
-
-# ---- files ---------------------------------------------------------------------------------------
-
-
-def test_a_recording_made_elsewhere_is_shown_and_recent(window: MainWindow, tmp_path: Path) -> None:
-    path = recorded(tmp_path / "elsewhere.kvrec")
-    assert window.open_recording(path)
-    assert window.windowTitle() == "elsewhere.kvrec - KVStudio"
-    assert "demo, voice low" in status(window)
-    window.file_menu.recent_menu.aboutToShow.emit()
-    assert [a.data() for a in window.file_menu.recent_menu.actions()] == [str(path)]
-    press(window, "Ctrl+W")
-    assert window.workspace.recording is None
-    assert window.windowTitle() == "KVStudio"
-    window.file_menu.recent_menu.actions()[0].trigger()
-    assert window.workspace.recording is not None
-
-
-def test_a_file_that_is_no_recording_is_said_and_the_open_one_stays(
-    window: MainWindow, tmp_path: Path
-) -> None:
-    window.open_recording(recorded(tmp_path / "good.kvrec"))
-    bad = tmp_path / "bad.kvrec"
-    bad.write_text("hello", encoding="utf-8")
-    assert not window.open_recording(bad)
-    assert not window.open_recording(tmp_path / "gone.kvrec")
-    assert "is not a KVStudio recording" in messages(window)[0]
-    assert "there is no such file" in messages(window)[1]
-    assert window.windowTitle() == "good.kvrec - KVStudio"
-    assert window.settings.recents("recordings") == [str(tmp_path / "good.kvrec")]
-
-
-def test_save_as_copies_what_is_open(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
-    assert not window.file_menu.save.isEnabled()
-    window.open_recording(recorded(tmp_path / "a.kvrec"))
-    window.file_menu.save_to(tmp_path / "b.kvrec")
-    qtbot.waitUntil(lambda: bool(messages(window)))
-    assert messages(window) == [f"Recording saved to {tmp_path / 'b.kvrec'}."]
-    assert window.open_recording(tmp_path / "b.kvrec")
-    assert frames(window) == 10
-
-
-def test_save_that_fails_is_said(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
-    window.open_recording(recorded(tmp_path / "a.kvrec"))
-    window.file_menu.save_to(tmp_path / "nowhere" / "b.kvrec")
-    qtbot.waitUntil(lambda: bool(messages(window)))
-    assert "could not be saved" in messages(window)[0]
-
-
-def drop(window: MainWindow, path: Path) -> bool:
-    mime = QMimeData()
-    mime.setUrls([QUrl.fromLocalFile(str(path))])
-    copy, buttons, keys = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier
-    enter = QDragEnterEvent(QPoint(9, 9), copy, mime, buttons, keys.NoModifier)
-    window.dragEnterEvent(enter)
-    if enter.isAccepted():
-        window.dropEvent(QDropEvent(QPointF(9, 9), copy, mime, buttons, keys.NoModifier))
-    return enter.isAccepted()
-
-
-def test_files_can_be_dropped_anywhere(window: MainWindow, tmp_path: Path) -> None:
-    (tmp_path / "v.wav").touch()
-    assert drop(window, tmp_path / "v.wav")
-    assert window.setup.form.voice == str(tmp_path / "v.wav")
-    assert drop(window, recorded(tmp_path / "r.kvrec"))
-    assert window.windowTitle() == "r.kvrec - KVStudio"
-    (tmp_path / "notes.txt").touch()
-    assert not drop(window, tmp_path / "notes.txt")
-
-
-def test_old_recordings_are_cleared_but_not_the_open_one(
-    window: MainWindow, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    window.folder.folder.mkdir()
-    empties = []
-    for day in (1, 2):
-        run = FakeRun(window.folder.folder / f"2026-12-0{day}.kvrec")
-        run.begin_chunk()
-        run.writer.finish("stopped")
-        empties.append(run.path)
-    window.open_recording(empties[0])
-    window._clean_folder()
-    assert [path.exists() for path in empties] == [True, False]
-
-
-# ---- trouble -------------------------------------------------------------------------------------
-
-
-def test_death_in_a_run_keeps_what_there_is(
-    window: MainWindow, engine: FakeEngine, qtbot: QtBot
-) -> None:
-    press(window, "Shift+F10")
-    qtbot.waitUntil(lambda: frames(window) == 10 or engine.state == "held")
-    last = frames(window) - 1
-    engine.die("The engine ended: killed by SIGKILL.", "terminate called")
-    assert messages(window) == [
-        f"The engine ended: killed by SIGKILL. The recording up to frame {last} is kept and open."
-    ]
-    assert window.banner.messages[0].detail.toPlainText() == "terminate called"
-    assert enabled(window) == {"restart"}
-    press(window, "Alt+Left")
-    assert window.workspace.cursor.frame == last - 1
-    window.banner.messages[0].buttons["Restart engine"].click()
-    qtbot.waitUntil(lambda: engine.state == "empty")
-    assert messages(window) == []
-    assert "step" in enabled(window)
-
-
-def test_a_failure_is_told_with_its_details(
-    window: MainWindow, engine: FakeEngine, qtbot: QtBot
-) -> None:
-    engine.failing["load"] = p.Failed("load", "config.yaml has no flow_lm", "KeyError: 'flow_lm'")
-    press(window, "F9")
-    qtbot.waitUntil(lambda: bool(messages(window)))
-    assert messages(window) == ["config.yaml has no flow_lm"]
-    assert window.banner.messages[0].detail.toPlainText() == "KeyError: 'flow_lm'"
-    assert "load" in enabled(window)
-    QTest.keyClick(window, Qt.Key.Key_Escape)
-    assert messages(window) == []
-    bar = window.findChild(QToolBar, "banner_bar")
-    assert bar is not None
-    assert not bar.isVisible()
-
-
-def test_a_pause_that_came_too_late_is_not_an_error(window: MainWindow, engine: FakeEngine) -> None:
-    engine.tell(p.Failed("pause", "there is no run to pause"))
-    assert messages(window) == []
-
-
-# ---- the window itself ---------------------------------------------------------------------------
-
-
-def test_layout_and_geometry_are_remembered(open_window: Open) -> None:
-    first = open_window(FakeEngine())
-    first.resize(first.width(), 700)  # the offscreen screen is 800 high
-    first.docks["log"].hide()
-    first.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, first.docks["setup"])
-    area = first.dockWidgetArea(first.docks["setup"])
-    first.close()
-    second = open_window(FakeEngine())
-    assert second.height() == 700
-    assert not second.docks["log"].isVisible()
-    assert second.dockWidgetArea(second.docks["setup"]) == area
-    second.reset_layout()
-    assert second.docks["log"].isVisibleTo(second)
-    assert second.dockWidgetArea(second.docks["setup"]) != area
-
-
-def test_every_dock_can_be_moved_closed_and_floated(window: MainWindow) -> None:
-    for dock in window.docks.values():
-        assert dock.features() == (
-            dock.DockWidgetFeature.DockWidgetClosable
-            | dock.DockWidgetFeature.DockWidgetMovable
-            | dock.DockWidgetFeature.DockWidgetFloatable
-        )
-        assert dock.objectName()
-
-
-def test_messages_do_not_come_back_with_the_layout(open_window: Open) -> None:
-    first = open_window(FakeEngine())
-    first.banner.show_message("something")
-    assert first.banner_bar.isVisible()
-    first.close()
-    assert not open_window(FakeEngine()).banner_bar.isVisible()
-
-
-def test_closing_in_a_run_stops_politely(
-    window: MainWindow, engine: FakeEngine, qtbot: QtBot
-) -> None:
-    press(window, "F10")
-    qtbot.waitUntil(lambda: frames(window) == 2)
-    window.close()
-    assert engine.was_shut_down
-    assert messages(window) == []
-
-
-def test_every_shortcut_is_unique_and_listed(window: MainWindow) -> None:
-    keys = [action.shortcut().toString() for action in window.actions()]
-    used = [each for each in keys if each]
-    assert len(used) == len(set(used))
-    dialog = window.help_menu.show_shortcuts()
-    words = " ".join(label.text() for label in dialog.findChildren(QLabel))
-    dialog.close()
-    assert all(f"<b>{each}</b>" in words for each in used)
-
-
-def test_about_names_the_engines_versions(window: MainWindow) -> None:
-    dialog = window.help_menu.show_about()
-    words = " ".join(label.text() for label in dialog.findChildren(QLabel))
-    dialog.close()
-    assert "pocket-tts 4.0.1" in words
-    assert "PySide6" in words
-
-
-def test_tooltips_name_their_keys(window: MainWindow) -> None:
-    for move in MOVES:
-        action = window.transport.actions[move]
-        assert f"({action.shortcut().toString()})" in action.toolTip()
-
-
-def test_no_dialog_is_left_open(window: MainWindow) -> None:
-    assert window.findChildren(QDialog) == []
