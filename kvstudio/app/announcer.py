@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
-from kvstudio.app.banner import Banner, Tone
+from kvstudio.app.banner import Banner, Message, Tone
 from kvstudio.app.engine_client import Engine
 from kvstudio.app.words import as_sentence
 from kvstudio.app.workspace import Workspace
@@ -32,7 +32,9 @@ class Announcer(QObject):
         super().__init__(banner)
         self._banner, self._engine, self._workspace = banner, engine, workspace
         self._restart = restart
+        self._death: Message | None = None
         engine.event_received.connect(self._on_engine_event_received)
+        engine.state_changed.connect(self._on_engine_state_changed)
         engine.died.connect(self._on_engine_died)
         workspace.trouble_met.connect(self.say)
 
@@ -49,13 +51,18 @@ class Announcer(QObject):
             as_sentence(event.message), tone=tone, detail=event.detail.strip()
         )
 
+    def _on_engine_state_changed(self, state: str, words: str) -> None:
+        if self._death is not None and state != "dead":
+            self._banner.dismiss(self._death)
+            self._death = None
+
     def _on_engine_died(self, words: str) -> None:
         recording = self._workspace.recording
         kept = ""
         if recording is not None and recording.frames:
             self._workspace.refresh()
             kept = f" The recording up to frame {len(recording.frames) - 1} is kept and open."
-        self._banner.show_message(
+        self._death = self._banner.show_message(
             words + kept,
             detail=self._engine.last_printed,
             action=("Restart engine", self._restart),

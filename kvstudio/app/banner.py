@@ -138,31 +138,28 @@ class Banner(QWidget):
             action: a button's text and what it does; pressing it dismisses the message.
         """
         for old in [each for each in self.messages if each.text == words]:
-            self._remove(old)
+            self.dismiss(old)
         message = Message(words, tone, detail, action, self)
-        message.dismissed.connect(lambda: self._remove(message))
+        message.dismissed.connect(lambda: self.dismiss(message))
         if action is not None:
             message.buttons[action[0]].clicked.connect(message.dismissed)
         self.messages.append(message)
         self._column.addWidget(message)
         message.show()
         for old in self.messages[:-MOST_SHOWN]:
-            self._remove(old)
+            self.dismiss(old)
         self.emptied_or_filled.emit(True)
         return message
 
     def dismiss_newest(self) -> bool:
         """For the Esc key; whether there was one."""
         if self.messages:
-            self._remove(self.messages[-1])
+            self.dismiss(self.messages[-1])
             return True
         return False
 
-    def clear(self) -> None:
-        for message in list(self.messages):
-            self._remove(message)
-
-    def _remove(self, message: Message) -> None:
+    def dismiss(self, message: Message) -> None:
+        """Takes a message away, if it is still there."""
         if message in self.messages:
             self.messages.remove(message)
             self._column.removeWidget(message)

@@ -134,6 +134,13 @@ def test_death_in_a_run_keeps_what_there_is(
     assert "step" in enabled(window)
 
 
+def test_the_notice_of_a_death_goes_with_it(window: MainWindow, engine: FakeEngine) -> None:
+    engine.die()
+    assert len(messages(window)) == 1
+    press(window, "Ctrl+F5")
+    assert messages(window) == []
+
+
 def test_a_failure_is_told_with_its_details(
     window: MainWindow, engine: FakeEngine, qtbot: QtBot
 ) -> None:
