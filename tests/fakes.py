@@ -173,7 +173,7 @@ class FakeRun:
             ops.append(
                 Op(
                     name="aten.copy_.default" if write else "aten.matmul.default",
-                    part=2,
+                    part=2 if delta.cache < len(self.flow) else 3,
                     module=MODULE.format(delta.cache),
                     site=(FILE, 10 + number % 50, "complete_kv" if write else "forward"),
                     arguments=f"f32[1,{last},2,8], f32[1,1,2,8]",

@@ -195,6 +195,12 @@ class Recording:
         with self._reading():
             return self._history.base_values(cache, self.chunks[chunk])
 
+    def base_offsets(self, chunk: int) -> dict[int, int]:
+        """The offset of each FlowLM cache when the chunk began, by cache id."""
+        rows = self._rows("SELECT cache, offset FROM chunk_base WHERE chunk = ?", chunk)
+        with self._reading():
+            return {int(cache): int(offset) for cache, offset in rows}
+
     def expansions(self, chunk: int | None = None) -> list[Expansion]:
         rows = self._rows("SELECT * FROM expansion ORDER BY chunk, cache")
         with self._reading():
@@ -223,6 +229,20 @@ class Recording:
         )
         with self._reading():
             return [from_row(TensorState, row) for row in rows]
+
+    def frames_with_other_tensors(self) -> list[int]:
+        """Frames after which a tensor had a dtype or a device that it never had before."""
+        rows = self._rows(
+            "SELECT DISTINCT min(frame) FROM tensor_state GROUP BY tensor, dtype, device ORDER BY 1"
+        )
+        with self._reading():
+            return [int(frame) for (frame,) in rows if 0 <= int(frame) < len(self.frames)]
+
+    def op_counts(self) -> dict[tuple[int, int], int]:
+        """How many ops were seen, by frame and part (see `schema.PARTS`)."""
+        rows = self._rows("SELECT frame, part, count(*) FROM op GROUP BY frame, part")
+        with self._reading():
+            return {(int(frame), int(part)): count for frame, part, count in rows}
 
     def latent(self, frame: int) -> Floats | None:
         rows = self._rows('SELECT "values" FROM latent WHERE frame = ?', frame)

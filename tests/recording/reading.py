@@ -46,10 +46,13 @@ def _read_run(recording: Recording) -> None:
     assert recording.live in (True, False)
     recording.logs()
     recording.expansions()
+    recording.frames_with_other_tensors()
+    recording.op_counts()
     recording.audio()
     recording.source("pocket_tts/modules/attention.py")
     for chunk in recording.chunks:
         recording.expansions(chunk.id)
+        recording.base_offsets(chunk.id)
         for cache in recording.caches:
             recording.values_before_expansion(cache, chunk.id)
 

@@ -1,0 +1,97 @@
+"""capacity-exceeded and dropped-write: more slots were to be written than there are.
+
+A prefill of several tokens past the capacity raises. One frame past it vanishes: the slice it is
+copied to has no slots, so nothing is written, nothing is said, and the offset moves on.
+"""
+
+from kvstudio.analysis.finding import (
+    Finding,
+    Sighting,
+    Sightings,
+    frame_words,
+    layer_of,
+    layers_words,
+    slots_words,
+    sum_words,
+)
+from kvstudio.analysis.steps import steps
+from kvstudio.recording.reader import Recording
+from kvstudio.recording.rows import Op
+
+
+def check_capacity(recording: Recording) -> list[Finding]:
+    dropped, exceeded = Sightings(), Sightings()
+    for step in steps(recording):
+        if step.frame.problem is not None:
+            end = step.before + step.should_write
+            if end > step.capacity:
+                exceeded.add(step.cache, step.frame, (step.before, end))
+        elif step.offset > step.capacity:
+            lost = (max(step.before, step.capacity), step.offset)
+            dropped.add(step.cache, step.frame, lost)
+    return [_exceeded(recording, group) for group in exceeded.groups()] + [
+        _dropped(recording, group) for group in dropped.groups()
+    ]
+
+
+def _dropped(recording: Recording, group: list[Sighting]) -> Finding:
+    first = group[0]
+    capacity = recording.cache_states(first.frame.id)[first.cache.id].capacity
+    writer = _last_writer(recording, first)
+    message = (
+        f"{layers_words([seen.cache for seen in group])}: {frame_words(first.frame)} was to write "
+        f"{slots_words(first.slots)}, but the cache has {capacity} slots, so its K and V were "
+        "dropped without an error. From here on the model does not remember what it said. "
+        "Look at the length ledger: is the capacity what the sum asks for?"
+    )
+    return Finding(
+        kind="dropped-write",
+        severity="error",
+        message=message,
+        frame=first.frame.id,
+        phase=first.frame.phase,
+        layer=layer_of(first.cache),
+        slots=first.slots,
+        op=None if writer is None else writer.name,
+        site=None if writer is None else f"{writer.site[0]}:{writer.site[1]}",
+        chain=_chain(recording, first, capacity),
+        count=sum(seen.count for seen in group),
+    )
+
+
+def _exceeded(recording: Recording, group: list[Sighting]) -> Finding:
+    first = group[0]
+    capacity = recording.cache_states(first.frame.id)[first.cache.id].capacity
+    message = (
+        f"{layers_words([seen.cache for seen in group])}: {frame_words(first.frame)} needed "
+        f"{slots_words(first.slots)}, but the cache has {capacity} slots, and the model raised: "
+        f"{first.frame.problem}. Nothing is generated from here on. "
+        "Look at the length ledger: is the capacity what the sum asks for?"
+    )
+    return Finding(
+        kind="capacity-exceeded",
+        severity="error",
+        message=message,
+        frame=first.frame.id,
+        phase=first.frame.phase,
+        layer=layer_of(first.cache),
+        slots=first.slots,
+        chain=_chain(recording, first, capacity),
+        count=sum(seen.count for seen in group),
+    )
+
+
+def _chain(recording: Recording, seen: Sighting, capacity: int) -> tuple[str, ...]:
+    chunk = recording.chunks[seen.frame.chunk]
+    return (
+        sum_words(chunk),
+        f"capacity {capacity}",
+        f"{frame_words(seen.frame)} writes {slots_words(seen.slots)}",
+    )
+
+
+def _last_writer(recording: Recording, seen: Sighting) -> Op | None:
+    """The op that wrote the last slot that was not lost: the next one of its kind was."""
+    touching = recording.ops.touching(seen.cache.id, seen.slots[0] - 1, seen.frame.id)
+    writes = [op for op, touch in touching if touch.write]
+    return recording.ops.get(writes[-1]) if writes else None

@@ -1,0 +1,95 @@
+"""offset-skew and offset-jump: layers that count differently, offsets that move by something else.
+
+Every layer of FlowLM sees every frame, so their offsets are equal; and a frame moves an offset by
+just the slots that it writes: a text prefill by its tokens, a decode step by 1, Mimi by its steps.
+"""
+
+from collections import Counter
+
+from kvstudio.analysis.finding import (
+    Finding,
+    Sighting,
+    Sightings,
+    frame_words,
+    layer_of,
+    layers_words,
+)
+from kvstudio.analysis.steps import Step, steps
+from kvstudio.recording.reader import Recording
+from kvstudio.recording.rows import CacheState, Frame
+
+
+def check_offset_skew(recording: Recording) -> list[Finding]:
+    sightings = Sightings()
+    flow = [cache for cache in recording.caches if cache.model == "flow_lm"]
+    for frame in recording.frames:
+        states = recording.cache_states(frame.id)
+        offsets = {c.id: _offset(states.get(c.id)) for c in flow if c.id in states}
+        if len(set(offsets.values())) < 2:
+            continue
+        usual = Counter(offsets.values()).most_common(1)[0][0]
+        for cache in flow:
+            if cache.id in offsets and offsets[cache.id] != usual:
+                both = (offsets[cache.id], usual)
+                sightings.add(cache, frame, (min(both), max(both)))
+    return [_skew(recording, group) for group in sightings.groups()]
+
+
+def check_offset_jump(recording: Recording) -> list[Finding]:
+    sightings = Sightings()
+    moves: dict[tuple[int, int], Step] = {}
+    for step in steps(recording):
+        if step.frame.problem is None and step.offset - step.before != step.should_write:
+            slots = (min(step.before, step.offset), max(step.before, step.offset))
+            moves.setdefault((step.cache.id, step.frame.id), step)
+            sightings.add(step.cache, step.frame, slots)
+    return [
+        _jump(moves[group[0].cache.id, group[0].frame.id], group) for group in sightings.groups()
+    ]
+
+
+def _offset(state: CacheState | None) -> int:
+    return -1 if state is None or state.offset is None else state.offset
+
+
+def _skew(recording: Recording, group: list[Sighting]) -> Finding:
+    first = group[0]
+    odd = _offset(recording.cache_states(first.frame.id).get(first.cache.id))
+    usual = first.slots[1] if odd == first.slots[0] else first.slots[0]
+    message = (
+        f"{layers_words([seen.cache for seen in group])}: the offset is {odd} after "
+        f"{frame_words(first.frame)}, but {usual} in the other layers. The layers no longer agree "
+        "on which slot belongs to which frame. Look at what increments the offset, and at this "
+        "layer's writes in the cache map."
+    )
+    return _finding("offset-skew", first.frame, first, message, group)
+
+
+def _jump(step: Step, group: list[Sighting]) -> Finding:
+    moved = step.offset - step.before
+    follows = (
+        "The slots in between were never written"
+        if moved > step.should_write
+        else "What was written before is overwritten"
+    )
+    message = (
+        f"{layers_words([seen.cache for seen in group])}: {frame_words(step.frame)} moved the "
+        f"offset by {moved}, from {step.before} to {step.offset}, but writes {step.should_write}. "
+        f"{follows}. Look at increment_step and at where the frame wrote, in the cache map."
+    )
+    return _finding("offset-jump", step.frame, group[0], message, group)
+
+
+def _finding(
+    kind: str, frame: Frame, first: Sighting, message: str, group: list[Sighting]
+) -> Finding:
+    return Finding(
+        kind=kind,
+        severity="error",
+        message=message,
+        frame=frame.id,
+        phase=frame.phase,
+        layer=layer_of(first.cache),
+        slots=first.slots,
+        count=sum(seen.count for seen in group),
+    )

@@ -1,0 +1,123 @@
+"""The report of a recording: all checks, and a verdict that never claims more than was seen."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from kvstudio.analysis.checks.capacity import check_capacity
+from kvstudio.analysis.checks.ending import check_ending
+from kvstudio.analysis.checks.expansion import check_expansion
+from kvstudio.analysis.checks.holes import check_holes
+from kvstudio.analysis.checks.numbers import check_audio, check_nan_in_cache
+from kvstudio.analysis.checks.offsets import check_offset_jump, check_offset_skew
+from kvstudio.analysis.checks.tensors import check_tensors
+from kvstudio.analysis.finding import Finding
+from kvstudio.recording.reader import Recording
+from kvstudio.recording.schema import PARTS
+
+Verdict = Literal["clean", "findings", "not verified"]
+Check = Callable[[Recording], list[Finding]]
+
+FLOW_LM, MIMI = PARTS.index("flow_lm"), PARTS.index("mimi")
+CHECKS: tuple[Check, ...] = (
+    check_expansion,
+    check_capacity,
+    check_offset_skew,
+    check_offset_jump,
+    check_holes,
+    check_tensors,
+    check_nan_in_cache,
+    check_audio,
+    check_ending,
+)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the checks say of a recording.
+
+    Attributes:
+        verdict: `clean` only if the whole run was seen and nothing was found.
+        reason: the verdict in words.
+        frames: how many frames were looked at.
+    """
+
+    verdict: Verdict
+    reason: str
+    frames: int
+    findings: tuple[Finding, ...]
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "frames": self.frames,
+            "findings": [finding.to_json() for finding in self.findings],
+        }
+
+
+def check(recording: Recording) -> Report:
+    """Runs every check; findings in the order of their frames.
+
+    Raises:
+        RecordingError: the recording is damaged where a check looked.
+    """
+    found = [finding for each in CHECKS for finding in each(recording)]
+    findings = tuple(sorted(found, key=lambda each: -1 if each.frame is None else each.frame))
+    frames = len(recording.frames)
+    if findings:
+        return Report("findings", _summary(findings), frames, findings)
+    blind = blind_spot(recording)
+    if blind is not None:
+        return Report("not verified", blind, frames, ())
+    return Report("clean", f"{frames} frames, {len(CHECKS)} checks, no findings", frames, ())
+
+
+def blind_spot(recording: Recording) -> str | None:
+    """Why the absence of findings proves nothing, in words; None if it does."""
+    frames = len(recording.frames)
+    if frames == 0:
+        return "nothing to check: the recording has no frames"
+    if not any(cache.model == "flow_lm" for cache in recording.caches):
+        return "nothing to check: no KV cache of FlowLM was found in the model"
+    if recording.status != "finished":
+        return _unfinished(recording)
+    if recording.spec.trace == "off":
+        return (
+            "the run was recorded with trace off, so neither K/V values nor ops were seen; "
+            "record it again with --trace full"
+        )
+    return _unseen(recording) if recording.spec.trace == "full" else None
+
+
+def _unseen(recording: Recording) -> str | None:
+    """A part of the model of which no op was seen though it ran."""
+    counts = recording.op_counts()
+    ran = [(frame.id, FLOW_LM) for frame in recording.frames if frame.phase != "voice"]
+    ran += [(frame, MIMI) for frame, _, _ in recording.audio_frames()]
+    unseen = sorted(each for each in ran if not counts.get(each))
+    if not unseen:
+        return None
+    frame, part = unseen[0]
+    return (
+        f"no op of {'FlowLM' if part == FLOW_LM else 'Mimi'} was seen in frame {frame} "
+        f"(frames: {len({frame for frame, _ in unseen})}): it ran where the tracer does not "
+        "look, in another thread or compiled"
+    )
+
+
+def _unfinished(recording: Recording) -> str:
+    ended = {
+        "recording": "the run is still going on",
+        "interrupted": "the run was cut short: the process that recorded it is gone",
+        "stopped": "the run was stopped before its end",
+        "failed": f"the run failed: {recording.facts.reason}",
+    }
+    return f"{ended[recording.status]}; its {len(recording.frames)} frames have no findings"
+
+
+def _summary(findings: tuple[Finding, ...]) -> str:
+    kinds = Counter(finding.kind for finding in findings)
+    words = ", ".join(kind if n == 1 else f"{kind} ({n})" for kind, n in kinds.items())
+    return f"{len(findings)} {'finding' if len(findings) == 1 else 'findings'}: {words}"
