@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 TICK_MS = 30
 
-TAIL_MS = 100
+TAIL_MS = 200
 """Kept open after the queue has run dry: what the device itself still holds is heard in this."""
 
 LINGER_MS = 2_000

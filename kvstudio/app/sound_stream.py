@@ -7,6 +7,8 @@ at the first need.
 from __future__ import annotations
 
 import math
+import os
+import sys
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QElapsedTimer, QIODevice, QObject
@@ -24,8 +26,13 @@ AHEAD_MS = 200
 LEAD_IN_MS = 40
 """Silence before the first sample: a device that wakes up may swallow what comes first."""
 
-DEVICE_LATENCY_MS = 20
-"""From leaving our queue to being heard; against a PulseAudio monitor, 14 to 26 ms measured."""
+SERVER_LATENCY_MS = 100
+"""How much PulseAudio holds for us. Qt asks for 1,024 instants, which a busy machine outruns:
+in 180 clips played beside two others, 20 had dropouts, against 1 with this. It is asked for
+through the environment, where the user's own wish comes first."""
+
+DEVICE_LATENCY_MS = 65 if sys.platform == "linux" else 20
+"""From leaving our queue to being heard; against a PulseAudio monitor, 52 to 78 ms measured."""
 
 STALL_MS = 5_000
 """A device that takes nothing for this long is gone; PulseAudio reports no removed sink."""
@@ -169,6 +176,7 @@ def amplitude(volume: float) -> float:
 
 
 def _default_device() -> QAudioDevice:
+    os.environ.setdefault("PULSE_LATENCY_MSEC", str(SERVER_LATENCY_MS))
     from PySide6.QtMultimedia import QMediaDevices
 
     return QMediaDevices.defaultAudioOutput()
