@@ -93,7 +93,8 @@ class _ClosingSignals:
             end.close()
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self._close()
+        """Nothing: it may have interrupted a paint. The notifier closes, in its turn."""
 
     def _on_notifier_activated(self) -> None:
         self._ours.recv(16)
+        self._close()
