@@ -17,7 +17,7 @@ next chunk begins or the stream ends.
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -61,6 +61,7 @@ class Observer:
         voice: Tracing | None = None,
     ) -> None:
         self.tts, self.writer, self.gate = tts, writer, gate
+        self._trace = trace
         self._on_frame = on_frame
         self._rows = register_caches(tts, writer)
         self._began_ns = time.perf_counter_ns()
@@ -68,7 +69,7 @@ class Observer:
         self._voice = voice
         self._book = ChunkBook(tts, writer, self._rows["flow_lm"], keep_values=trace != "off")
         keep = trace != "off"
-        self._flow = StateWatch("flow_lm", self._rows["flow_lm"], values=keep)
+        self._flow = StateWatch("flow_lm", self._rows["flow_lm"], look=keep)
         self._keep_values = keep
         self._mimi = self._new_mimi()
         self._mimi_state: ModelState | None = None
@@ -89,7 +90,7 @@ class Observer:
         hook = tts.flow_lm.out_eos.register_forward_hook(self._on_stop_logit)
         try:
             with (
-                following_modules(tts),
+                following_modules(tts) if self._trace == "full" else nullcontext(),
                 wrapped(tts, "_expand_kv_cache", self._expand),
                 wrapped(tts, "_run_flow_lm_and_increment_step", self._flow_lm),
                 wrapped(tts.mimi, "decode_from_latent", self._decode),
@@ -239,7 +240,7 @@ class Observer:
         return result
 
     def _new_mimi(self) -> StateWatch:
-        return StateWatch("mimi", self._rows["mimi"], values=self._keep_values)
+        return StateWatch("mimi", self._rows["mimi"], look=self._keep_values)
 
     def _new_frame(self, phase: Any, step: int) -> PendingFrame:
         return PendingFrame(self._frame, self._book.current.id, phase, step, self._began_ns)

@@ -16,6 +16,7 @@ from kvstudio.engine.op_rows import WatchedCache
 from kvstudio.recording.rows import Cache, CacheState, Floats, SlotDelta, TensorState
 
 ModelState = Mapping[str, Mapping[str, torch.Tensor]]
+NOT_LOOKED_AT = 0
 INTEGER_OF_SIZE = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
@@ -24,7 +25,7 @@ class CacheWatch:
     """What is known of one cache: which slots hold NaN, and a fingerprint of every slot."""
 
     row: Cache
-    storage: object = None
+    offset: int | None = None
     prints: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 0), np.int64))
     nan: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
 
@@ -35,21 +36,23 @@ class StateWatch:
     Args:
         model: `flow_lm` or `mimi`.
         rows: the caches of that model, by state key.
-        values: whether to keep the K/V values themselves.
+        look: whether to look at the content; if not, slots are taken as written where the offset
+            moved, and tensors are left alone.
     """
 
-    def __init__(self, model: str, rows: Mapping[str, Cache], *, values: bool) -> None:
+    def __init__(self, model: str, rows: Mapping[str, Cache], *, look: bool) -> None:
         self.model = model
-        self._values = values
+        self._look = look
         self._caches = {name: CacheWatch(row) for name, row in rows.items()}
         self._tensors: dict[tuple[str, str], _SeenTensor] = {}
 
     def begin(self, state: ModelState) -> None:
         """Takes the state as it is for what later frames change."""
         for watch, cache in self._present(state):
-            watch.storage = cache.untyped_storage()
-            watch.prints = fingerprints(cache)
-            watch.nan = nan_slots(cache)
+            watch.offset = offset_of(state[watch.row.name])
+            if self._look:
+                watch.prints = fingerprints(cache)
+                watch.nan = nan_slots(cache)
 
     def watched(self, state: ModelState) -> tuple[dict[object, str], dict[str, WatchedCache]]:
         """For a tracer: cache key by storage, and id and geometry by key."""
@@ -69,6 +72,8 @@ class StateWatch:
             state: the state after the step.
             touched: slot ranges written by ops, by cache id; they find writes of equal values.
         """
+        if not self._look:
+            return *self._moved_offsets(state), []
         states, deltas = [], []
         written_caches = set()
         for watch, cache in self._present(state):
@@ -77,13 +82,25 @@ class StateWatch:
                 written_caches.add(watch.row.name)
             for first, last in written:
                 watch.nan[first:last] = nan_slots(cache[:, :, first:last])
-                values = slot_values(cache, first, last) if self._values else None
+                values = slot_values(cache, first, last)
                 deltas.append(SlotDelta(watch.row.id, first, last, values))
             offset = offset_of(state[watch.row.name])
             states.append(CacheState(watch.row.id, offset, cache.shape[2], int(watch.nan.sum())))
         return states, deltas, self._changed_tensors(state, written_caches)
 
     # ---- private ------------------------------------------------------------------------------
+
+    def _moved_offsets(self, state: ModelState) -> tuple[list[CacheState], list[SlotDelta]]:
+        """Offsets and capacities alone; the slots the offset passed count as written."""
+        states, deltas = [], []
+        for watch, cache in self._present(state):
+            offset, capacity = offset_of(state[watch.row.name]), cache.shape[2]
+            first, last = watch.offset or 0, min(offset or 0, capacity)
+            if first < last:
+                deltas.append(SlotDelta(watch.row.id, first, last, None))
+            watch.offset = offset
+            states.append(CacheState(watch.row.id, offset, capacity, NOT_LOOKED_AT))
+        return states, deltas
 
     def _present(self, state: ModelState) -> list[tuple[CacheWatch, torch.Tensor]]:
         found = []
@@ -103,7 +120,7 @@ class StateWatch:
         changed = (prints != watch.prints).any(0)
         for first, last in touched:
             changed[first:last] = True
-        watch.prints, watch.storage = prints, cache.untyped_storage()
+        watch.prints = prints
         return runs(changed)
 
     def _changed_tensors(self, state: ModelState, written_caches: set[str]) -> list[TensorState]:

@@ -20,7 +20,7 @@ def traced_voice(tts: pocket.TTS) -> Iterator[Tracing]:
     """While entered, the ops of FlowLM passes are kept; give the result to an `Observer`."""
     tracing = Tracing(OpKnowledge(), "full", time.perf_counter_ns())
     rows = {row.name: row for row in pocket.cache_rows(tts) if row.model == "flow_lm"}
-    watch = StateWatch("flow_lm", rows, values=False)
+    watch = StateWatch("flow_lm", rows, look=False)
 
     def flow_lm(original: Any, *args: Any, **kwargs: Any) -> Any:
         state = kwargs["model_state"] if "model_state" in kwargs else args[0]

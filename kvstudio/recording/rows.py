@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,9 +148,8 @@ class Touch:
     write: bool
 
 
-@dataclass(frozen=True)
-class Op:
-    """One aten op as it ran.
+class Op(NamedTuple):
+    """One aten op as it ran. A tuple, because a thousand are made a frame.
 
     Attributes:
         site: file, line and function of the model's code that called it.

@@ -118,7 +118,7 @@ CREATE TABLE cache_state (
     cache     INTEGER NOT NULL,
     offset    INTEGER,                -- NULL: the state has none
     capacity  INTEGER NOT NULL,       -- T
-    nan_slots INTEGER NOT NULL,       -- slots with NaN in K or V
+    nan_slots INTEGER NOT NULL,       -- slots with NaN in K or V; 0 with trace off
     PRIMARY KEY (frame, cache)
 ) WITHOUT ROWID;
 

@@ -100,8 +100,8 @@ def test_a_base_of_a_lost_transaction_is_stored_again(run: FakeRun, path: Path) 
 
 def test_a_frame_that_fails_leaves_nothing_and_the_next_is_whole(run: FakeRun, path: Path) -> None:
     ops = run._ops(4, [run._delta(run.flow[0], 11, 1)])
-    fresh = [replace(op, name=f"aten.new_{n}", module="m", thread="T2") for n, op in enumerate(ops)]
-    fresh = [replace(op, arguments="new", site=("new.py", 1, "f")) for op in fresh]
+    fresh = [op._replace(name=f"aten.new_{n}", module="m", thread="T2") for n, op in enumerate(ops)]
+    fresh = [op._replace(arguments="new", site=("new.py", 1, "f")) for op in fresh]
     tensor = TensorState("mimi", "conv", "previous", "[1]", "float32", "cpu", 0, "0", 0)
     lost = FrameRecord(
         Frame(2, 0, "decode", 0, None, None, False, 4, 0, 0, 0),
