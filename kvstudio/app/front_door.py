@@ -5,7 +5,9 @@ Nothing here may import Qt.
 
 import importlib.metadata
 import importlib.util
+import os
 import sys
+from collections.abc import Mapping
 
 OLDEST_PYTHON = (3, 10)
 NEWEST_PYTHON = (3, 13)
@@ -19,6 +21,7 @@ def problem() -> str | None:
         python_problem(sys.version_info[:2])
         or missing_problem({name for name in REQUIRED if importlib.util.find_spec(name) is None})
         or pair_problem(sys.version_info[:2], _installed_pyside())
+        or display_problem(sys.platform, os.environ)
     )
 
 
@@ -55,6 +58,18 @@ def pair_problem(python: tuple[int, int], pyside: tuple[int, ...]) -> str | None
     )
 
 
+def display_problem(platform: str, environment: Mapping[str, str]) -> str | None:
+    """Qt aborts the process where there is no display; words are kinder."""
+    if not platform.startswith("linux") or any(map(environment.get, DISPLAYS)):
+        return None
+    return (
+        "There is no display to open a window on: neither DISPLAY nor WAYLAND_DISPLAY is set. "
+        "Over ssh, connect with `ssh -X`; without any display use `kvstudio record` and "
+        "`kvstudio check`, and open the recording on another machine."
+    )
+
+
+DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
 REQUIRED = {"PySide6": "PySide6", "pyqtgraph": "pyqtgraph"}
 
 

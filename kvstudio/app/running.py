@@ -45,10 +45,13 @@ def run_window(path: Path | None, demo: bool, python: str | None) -> int:
     code = app.exec()
     signals.close()
     sys.excepthook = sys.__excepthook__
-    # WORKAROUND: a pyqtgraph view that is alive when the interpreter exits crashes it, so the
-    # window goes now; what follows is no longer seen by the user.
-    shiboken6.delete(window)
+    # The window is closed, so nobody sees this wait. Whoever closes a recording last folds it
+    # into one file: first the engine, then the reader.
     engine.wait_closed()
+    window.workspace.refresh()
+    window.workspace.close()
+    # WORKAROUND: a pyqtgraph view that is alive when the interpreter exits crashes it.
+    shiboken6.delete(window)
     shiboken6.delete(app)
     return code
 

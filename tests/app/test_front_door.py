@@ -56,6 +56,26 @@ def test_missing_packages_are_named_with_the_way_to_get_them() -> None:
     assert front_door.missing_problem(set()) is None
 
 
+@pytest.mark.parametrize(
+    ("platform", "environment", "refused"),
+    [
+        ("linux", {}, True),
+        ("linux", {"DISPLAY": ""}, True),
+        ("linux", {"DISPLAY": ":0"}, False),
+        ("linux", {"WAYLAND_DISPLAY": "wayland-0"}, False),
+        ("linux", {"QT_QPA_PLATFORM": "offscreen"}, False),
+        ("darwin", {}, False),
+        ("win32", {}, False),
+    ],
+)
+def test_no_display_is_said_before_qt_aborts(
+    platform: str, environment: dict[str, str], refused: bool
+) -> None:
+    said = front_door.display_problem(platform, environment)
+    assert (said is not None) == refused
+    assert said is None or "kvstudio record" in said
+
+
 def test_the_door_is_passed_before_qt_is_imported() -> None:
     code = "import sys, kvstudio.app.front_door as d; d.problem(); print('PySide6' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
