@@ -28,7 +28,7 @@ def path(tmp_path: Path, whole: bytes) -> Path:
     return path
 
 
-def _columns() -> list[tuple[str, str]]:
+def columns() -> list[tuple[str, str]]:
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(schema.TABLES)
         return [
@@ -54,7 +54,7 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize(("table", "column"), _columns())
+@pytest.mark.parametrize(("table", "column"), columns())
 def test_anything_anywhere_ends_in_words_or_is_read(
     path: Path, whole: bytes, table: str, column: str
 ) -> None:

@@ -15,10 +15,10 @@ from kvstudio.analysis.finding import (
     slots_words,
 )
 from kvstudio.analysis.steps import Step, steps
+from kvstudio.recording.ops import part_word
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Op
 
-FIRST_PART_OF_A_STEP = 2  # flow_lm and mimi; an expansion makes NaN on purpose
 NAN = 1
 
 
@@ -102,14 +102,16 @@ def _produced(
 ) -> Finding:
     first = group[0]
     op = _origin(recording, first)
-    where = f"{frame_words(first.frame)}, {slots_words(first.slots)}"
+    layers = layers_words([seen.cache for seen in group])
     message = (
-        f"{layers_words([seen.cache for seen in group])}: {kv or 'K and V'} hold NaN that was "
-        f"computed, first in {where}. Later frames attend to it and become NaN too, the stop test "
-        "never fires, and the audio ends in silence. Look at the first op of that frame that takes "
-        "no NaN and gives one."
+        f"{layers}: NaN was computed and written to {kv or 'K and V'}, first in "
+        f"{frame_words(first.frame)}, {slots_words(first.slots)}. Later frames attend to it and "
+        "become NaN too, the stop test never fires, and the audio ends in silence. "
+        f"{'Look at' if op is None else f'{op.name} is'} the first op of that frame that takes no "
+        "NaN and gives one."
     )
-    origin = f"NaN written to {slots_words(first.slots)} of {layer_of(first.cache)} in {where}"
+    origin = f"{frame_words(first.frame)}: NaN in {slots_words(first.slots)}, {layers[0].lower()}"
+    origin += layers[1:]
     return Finding(
         kind="nan-produced",
         severity="error",
@@ -127,12 +129,12 @@ def _produced(
 
 
 def _origin(recording: Recording, seen: Sighting) -> Op | None:
-    """The first op of the frame that took no NaN and gave one, if ops were recorded."""
+    """The first op of the model's own that took no NaN and gave one, if ops were recorded."""
     recording.ops.refresh()
     for number in recording.ops.of_frame(seen.frame.id):
         if recording.ops.flags[number] == NAN:  # nan_in 0, nan_out 1
             op = recording.ops.get(int(number))
-            if op.part >= FIRST_PART_OF_A_STEP:
+            if part_word(op.part) == seen.cache.model:
                 return op
     return None
 

@@ -36,20 +36,23 @@ def test_nan_in_written_slots(tmp_path: Path) -> None:
     run = poisoned(tmp_path / "run.kvrec")
     tamper(
         run.path,
-        "UPDATE op SET nan_in = 0 WHERE id = (SELECT min(id) + 3 FROM op WHERE frame = 4)",
+        "UPDATE op SET nan_in = 0 WHERE id = (SELECT min(id) + 5 FROM op WHERE frame = 4)",
         "UPDATE latent SET \"values\" = x'0000c07f0000c07f' WHERE frame >= 5",
         "UPDATE frame SET stop_logit = 'nan' WHERE id >= 5",
     )
     (found,) = findings_of(check_nan_in_cache, run.path)
     assert (found.kind, found.frame, found.layer, found.kv) == ("nan-produced", 4, 1, None)
     assert (found.slots, found.count) == ((13, 14), 6)
-    assert (found.op, found.site) == ("aten.matmul.default", f"{FILE}:13")
+    assert (found.op, found.site) == ("aten.matmul.default", f"{FILE}:15")
     assert found.message.startswith(
-        "Layers 1 and 2: K and V hold NaN that was computed, first in frame 4 (decode step 2), "
-        "slot 13. "
+        "Layers 1 and 2: NaN was computed and written to K and V, first in frame 4 (decode step 2)"
+        ", slot 13. "
+    )
+    assert found.message.endswith(
+        "aten.matmul.default is the first op of that frame that takes no NaN and gives one."
     )
     assert found.chain == (
-        "NaN written to slot 13 of 1 in frame 4 (decode step 2), slot 13",
+        "frame 4 (decode step 2): NaN in slot 13, layers 1 and 2",
         "the latent is NaN from frame 5 (decode step 3) on",
         "the stop logit is NaN from frame 5 (decode step 3) on, and NaN never exceeds the "
         "threshold",
@@ -77,7 +80,7 @@ def test_a_hole_of_the_voice_is_not_computed(tmp_path: Path) -> None:
 
 def test_without_an_op_that_gives_nan_none_is_named(tmp_path: Path) -> None:
     run = poisoned(tmp_path / "run.kvrec")
-    tamper(run.path, "UPDATE op SET part = 1")  # an expansion gives NaN on purpose
+    tamper(run.path, "UPDATE op SET part = 1")  # an expansion makes NaN on purpose
     tamper(run.path, "UPDATE op SET nan_in = 0")
     (found,) = findings_of(check_nan_in_cache, run.path)
     assert (found.op, found.site) == (None, None)
