@@ -10,7 +10,6 @@ ANY = "All files (*)"
 CONFIGS = "Model configs (*.yaml *.yml)"
 CHECKPOINTS = "Checkpoints (*.pt *.pth *.ckpt *.safetensors)"
 RECORDINGS = "Recordings (*.kvrec)"
-WAV = "WAV audio (*.wav)"
 
 
 def choose_file(

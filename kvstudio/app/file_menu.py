@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QProgressDialog
 
 from kvstudio.app.banner import Banner
-from kvstudio.app.file_dialogs import ANY, RECORDINGS, WAV, choose_file, choose_new_file
+from kvstudio.app.file_dialogs import ANY, RECORDINGS, choose_file, choose_new_file
 from kvstudio.app.saving import RecordingSaver
 from kvstudio.app.settings import Settings
 from kvstudio.app.workspace import Workspace
@@ -17,14 +17,18 @@ from kvstudio.app.workspace import Workspace
 RECENT_NAME_LENGTH = 60
 
 
-class WavExporter(Protocol):
-    """What exports the audio: the Audio panel."""
+class Exporter(Protocol):
+    """What asks where to write the audio, and does: the Audio panel."""
 
-    def export_wav(self, path: Path) -> object: ...
+    def ask_export(self) -> object: ...
 
 
 class FileMenu(QObject):
-    """Owns the menu's actions and what they do."""
+    """Owns the menu's actions and what they do.
+
+    Args:
+        ask_export: asks where to write the audio, and does; None if there is no audio panel.
+    """
 
     def __init__(
         self,
@@ -32,11 +36,11 @@ class FileMenu(QObject):
         workspace: Workspace,
         settings: Settings,
         banner: Banner,
-        exporter: WavExporter | None,
+        ask_export: Callable[[], object] | None,
     ) -> None:
         super().__init__(window)
         self._window, self._workspace, self._settings = window, workspace, settings
-        self._banner, self._exporter = banner, exporter
+        self._banner, self._ask_export = banner, ask_export
         self.saver: RecordingSaver | None = None
         self.recent_menu = QMenu("Open &Recent", window)
         self.recent_menu.aboutToShow.connect(self._on_recent_menu_about_to_show)
@@ -86,17 +90,6 @@ class FileMenu(QObject):
         if self.saver is not None:
             self.saver.wait()
 
-    def export_to(self, target: Path) -> None:
-        if self._exporter is None:
-            return
-        self._settings.folder = target.parent
-        try:
-            self._exporter.export_wav(target)
-        except (OSError, ValueError, RuntimeError) as error:
-            self._banner.show_message(f"The audio could not be written to {target}: {error}")
-            return
-        self._banner.show_message(f"Audio written to {target}.", tone="note")
-
     # ---- dialogs ------------------------------------------------------------------------------
 
     def ask_open(self) -> None:
@@ -104,11 +97,14 @@ class FileMenu(QObject):
         choose_file(self._window, "Open Recording", [RECORDINGS, ANY], folder, self._on_open_chosen)
 
     def ask_save(self) -> None:
-        start = self._named(".kvrec")
+        recording = self._workspace.recording
+        name = recording.path.name if recording is not None else "recording.kvrec"
+        start = Path(self._settings.folder) / name
         choose_new_file(self._window, "Save Recording As", [RECORDINGS], start, self.save_to)
 
     def ask_export(self) -> None:
-        choose_new_file(self._window, "Export WAV", [WAV], self._named(".wav"), self.export_to)
+        if self._ask_export is not None:
+            self._ask_export()
 
     # ---- private ------------------------------------------------------------------------------
 
@@ -118,11 +114,6 @@ class FileMenu(QObject):
         action.triggered.connect(lambda: pressed())
         self._window.addAction(action)
         return action
-
-    def _named(self, suffix: str) -> Path:
-        recording = self._workspace.recording
-        stem = recording.path.stem if recording is not None else "recording"
-        return Path(self._settings.folder) / f"{stem}{suffix}"
 
     def _progress_dialog(self, target: Path) -> QProgressDialog:
         dialog = QProgressDialog(f"Saving {target.name}…", "", 0, 0, self._window)
@@ -155,7 +146,7 @@ class FileMenu(QObject):
         is_open = self._workspace.recording is not None
         for action in (self.save, self.close):
             action.setEnabled(is_open)
-        self.export.setEnabled(is_open and self._exporter is not None)
+        self.export.setEnabled(is_open and self._ask_export is not None)
 
 
 def _shortened(path: str) -> str:

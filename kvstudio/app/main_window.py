@@ -12,7 +12,7 @@ from kvstudio.app.announcer import Announcer
 from kvstudio.app.banner import Banner
 from kvstudio.app.dropping import dropped_file
 from kvstudio.app.engine_client import Engine
-from kvstudio.app.file_menu import FileMenu, WavExporter
+from kvstudio.app.file_menu import Exporter, FileMenu
 from kvstudio.app.help_menu import HelpMenu
 from kvstudio.app.painting.icons import application_icon
 from kvstudio.app.panels.log import LogPanel
@@ -121,8 +121,8 @@ class MainWindow(QMainWindow):
         self.announcer = Announcer(self.banner, self.engine, self.workspace, self.control.restart)
 
     def _make_menus(self) -> None:
-        exporter = cast("WavExporter | None", self.panels.get("audio"))
-        self.file_menu = FileMenu(self, self.workspace, self.settings, self.banner, exporter)
+        export = self._ask_export if "audio" in self.panels else None
+        self.file_menu = FileMenu(self, self.workspace, self.settings, self.banner, export)
         bar = self.menuBar()
         self.file_menu.fill_menu(bar.addMenu("&File"))
         run_menu = bar.addMenu("&Run")
@@ -149,7 +149,7 @@ class MainWindow(QMainWindow):
         setup.form_changed.connect(self._on_control_possible_changed)
         control.possible_changed.connect(self._on_control_possible_changed)
         control.trouble_met.connect(self.announcer.say)
-        control.run_started.connect(self._on_control_run_started)
+        control.run_started.connect(lambda path: self.settings.add_recent("recordings", path))
         self.workspace.recording_opened.connect(self._on_workspace_recording_opened)
         theme = theme_of(cast("QApplication", QApplication.instance()))
         if theme is not None:
@@ -169,6 +169,11 @@ class MainWindow(QMainWindow):
             except SpecError as error:
                 self.announcer.say(f"this recording's settings cannot be used: {error}")
 
+    def _ask_export(self) -> None:
+        self.docks["audio"].show()
+        self.docks["audio"].raise_()
+        cast("Exporter", self.panels["audio"]).ask_export()
+
     def _clean_folder(self) -> None:
         recording = self.workspace.recording
         spared = {self.control.live_path, recording.path if recording is not None else None}
@@ -176,9 +181,6 @@ class MainWindow(QMainWindow):
 
     def _on_control_possible_changed(self) -> None:
         self.setup.show_possible(frozenset(self.control.possible))
-
-    def _on_control_run_started(self, path: Path) -> None:
-        self.settings.add_recent("recordings", path)
 
     def _on_workspace_recording_opened(self) -> None:
         recording = self.workspace.recording
