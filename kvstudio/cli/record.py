@@ -1,0 +1,46 @@
+"""`kvstudio record`: a run without a window."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kvstudio.cli.engine_run import require_new, run_engine
+from kvstudio.cli.options import RunOptions, with_run_options
+from kvstudio.recording.errors import KVStudioError
+
+
+@with_run_options
+def record(
+    options: RunOptions,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="OUT.kvrec", help="The recording to write.")
+    ],
+    wav: Annotated[
+        Path | None, typer.Option(metavar="OUT.wav", help="Also write the audio, as 32-bit float.")
+    ] = None,
+) -> None:
+    """Run a model and record it.
+
+    Exit code: 0 done, 2 bad usage or input, 3 the run failed.
+    """
+    if wav is not None:
+        require_new(wav)
+    code = run_engine(options.spec, out, options.python)
+    if wav is not None and out.exists():
+        write_wav(out, wav)
+    raise typer.Exit(code)
+
+
+def write_wav(recording_path: Path, wav: Path) -> None:
+    """The audio of a recording as it is, NaN included: a 16-bit file would make that silence."""
+    import soundfile
+
+    from kvstudio.recording.reader import Recording
+
+    with Recording.open(recording_path) as recording:
+        samples, rate = recording.audio(), recording.facts.sample_rate
+    try:
+        soundfile.write(wav, samples, rate, subtype="FLOAT", format="WAV")
+    except (soundfile.LibsndfileError, OSError) as error:
+        raise KVStudioError(f"cannot write {wav}: {error}") from error
