@@ -27,7 +27,7 @@ FOOT: Group = ("audio",)
 # Shares of the window's height and width; a form gains nothing from more width.
 LEFT_WIDTHS = (316, 360)
 RIGHT_SHARE = 0.31
-HEIGHTS = ((UPPER, 0.37), (LOWER, 0.28), (BOTTOM, 0.12), (FOOT, 0.17))
+HEIGHTS = ((UPPER, 0.34), (LOWER, 0.23), (BOTTOM, 0.12), (FOOT, 0.2))
 
 ACROSS, DOWN = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
 # (beside which group, which group, in which direction); every split divides the first one's place.
