@@ -24,7 +24,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from kvstudio.engine import pocket
-from kvstudio.engine.gate import Gate
+from kvstudio.engine.gate import Gate, RunStopped
 from kvstudio.engine.module_path import following_modules
 from kvstudio.engine.observer import Observer
 from kvstudio.engine.random_weights import random_model
@@ -101,26 +101,33 @@ class Bench:
             times.append((time.perf_counter() - began) * 1000)
         return times
 
-    def held_frames(self, trace: TraceLevel) -> tuple[list[float], float]:
-        """Milliseconds a frame of a held run, everything included, and KiB a frame."""
+    def held_frames(self, trace: TraceLevel, count: int = FRAMES) -> tuple[list[float], float]:
+        """Milliseconds a frame of a held run, everything included, and the recording's KiB."""
         moments: list[float] = []
         gate = Gate()
         gate.run()
+
+        def on_frame(frame: int) -> None:
+            moments.append(time.perf_counter())
+            if len(moments) > count + 2:
+                gate.stop()
+
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "bench.kvrec"
             writer = RecordingWriter(path, RunSpec(trace=trace), {})
-            observer = Observer(
-                self.tts, writer, gate, trace, lambda frame: moments.append(time.perf_counter())
-            )
-            with observer.observing():
+            observer = Observer(self.tts, writer, gate, trace, on_frame)
+            with observer.observing(), contextlib.suppress(RunStopped):
                 for _ in self.tts.generate_audio_stream(self.voice, TEXT):
-                    if len(moments) > FRAMES + 2:
-                        gate.stop()
-                        break
+                    pass
             writer.finish("stopped")
             kibibytes = path.stat().st_size / 1024
         decode = [(b - a) * 1000 for a, b in pairwise(moments[2:])]
-        return decode, kibibytes / len(moments)
+        return decode, kibibytes
+
+    def kibibytes_a_frame(self) -> float:
+        """What one more decode step adds to a recording at full trace."""
+        short, long = (self.held_frames("full", count)[1] for count in (FRAMES // 4, FRAMES))
+        return (long - short) / (FRAMES - FRAMES // 4)
 
     @contextlib.contextmanager
     def _mode(self, mode: str, state: Any) -> Iterator[None]:
@@ -151,14 +158,12 @@ def measure(language: str = "english") -> list[Row]:
     bench = Bench(language)
     modes = ("bare", "empty", "full", "logging", "debug")
     steps = _in_turns({mode: partial(bench.flow_lm_steps, mode) for mode in modes})
-    kibibytes = [0.0]
-
-    def held(trace: TraceLevel) -> list[float]:
-        times, kibibytes[0] = bench.held_frames(trace)
-        return times
-
     frames = _in_turns(
-        {"bare": bench.bare_frames, "off": lambda: held("off"), "full": lambda: held("full")}
+        {
+            "bare": bench.bare_frames,
+            "off": lambda: bench.held_frames("off")[0],
+            "full": lambda: bench.held_frames("full")[0],
+        }
     )
     against = [
         _ratio("held, trace off, against the bare loop", frames["off"], frames["bare"], 1.03),
@@ -167,7 +172,7 @@ def measure(language: str = "english") -> list[Row]:
         _ratio("full trace against DebugMode", steps["full"], steps["debug"], 0.6),
     ]
     whole = _row("whole frame, full trace", frames["full"], "ms", FRAME_MS)
-    size = _row("recording, full trace", kibibytes[0], "KiB a frame", 150.0)
+    size = _row("recording, full trace", bench.kibibytes_a_frame(), "KiB a frame", 150.0)
     floors = [_row(f"FlowLM step, {mode}", figure, "ms", None) for mode, figure in steps.items()]
     return [*against, whole, size, *floors]
 

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter_ns
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any, NamedTuple
 
 import torch
@@ -138,10 +138,17 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
         if facts is None:
             facts = self._facts[func] = describe(func)
         view, writes, positions, lists = facts.key
-        frame: Any = sys._getframe(1)  # a frame; f_back is never None where this loop goes on
+        frame: Any = sys._getframe(1)  # the innermost frame that is the model's own code
         model_code = self._model_code
-        while not model_code.get(frame.f_code) and self._is_library(frame):
-            frame = frame.f_back
+        ours = model_code.get(frame.f_code)
+        while not ours:
+            if ours is None:
+                ours = model_code[frame.f_code] = is_model_code(frame.f_code)
+            elif frame.f_back is None:
+                break
+            else:
+                frame = frame.f_back
+                ours = model_code.get(frame.f_code)
         modules, known, raw = self._modules, self._known, self._raw
         module = modules[-1] if modules else ""
         raw += (facts, began, took, frame.f_code, frame.f_lineno, module)
@@ -214,12 +221,10 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
         if tensors and not facts.view and tensors[0].dtype in FLOATS:
             self.sums.append(tensors[0].sum())
 
-    def _is_library(self, frame: FrameType) -> bool:
-        """Whether the frame lies in torch or KVStudio; the outermost frame never counts as such."""
-        known = self._model_code
-        if frame.f_code not in known:
-            known[frame.f_code] = not frame.f_code.co_filename.startswith((*LIBRARIES, "<"))
-        return not known[frame.f_code] and frame.f_back is not None
+
+def is_model_code(code: CodeType) -> bool:
+    """Whether code lies outside torch and KVStudio."""
+    return not code.co_filename.startswith((*LIBRARIES, "<"))
 
 
 def unpack(raw: Sequence[Any], touches: Sequence[tuple[int, RawTouch]]) -> list[RawCall]:
