@@ -3,22 +3,12 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
+from kvstudio.cli import flags
 from kvstudio.recording.errors import SpecError
 from kvstudio.recording.spec import Edit, ModelSource, RunSpec
-
-MODEL, VOICE, TEXT, ENGINE = "Model", "Voice", "Text and sampling", "Engine"
-
-
-class Trace(str, Enum):
-    FULL = "full"
-    CACHE = "cache"
-    OFF = "off"
 
 
 @dataclass(frozen=True)
@@ -35,105 +25,25 @@ class RunOptions:
 
 
 def run_options(
-    demo: Annotated[
-        bool, typer.Option("--demo", help="The embedded demo model.", rich_help_panel=MODEL)
-    ] = False,
-    language: Annotated[
-        str | None,
-        typer.Option(help="A model of pocket-tts, by language.", rich_help_panel=MODEL),
-    ] = None,
-    config: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|URL",
-            help="A model config: a file, https://, hf://",
-            rich_help_panel=MODEL,
-        ),
-    ] = None,
-    checkpoint: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATH",
-            help="A training checkpoint; --language or --config say of which model.",
-            rich_help_panel=MODEL,
-        ),
-    ] = None,
-    quantize: Annotated[
-        bool | None,
-        typer.Option("--quantize", help="Quantise the model to int8.", rich_help_panel=MODEL),
-    ] = None,
-    device: Annotated[
-        str | None,
-        typer.Option(help="Where to run it, such as cpu or cuda:0.", rich_help_panel=MODEL),
-    ] = None,
-    voice: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|NAME|URL",
-            help="An audio file, a .safetensors state, a predefined voice, hf://",
-            rich_help_panel=VOICE,
-        ),
-    ] = None,
-    in_place: Annotated[
-        bool | None,
-        typer.Option(
-            "--in-place/--copy-state",
-            help="Go on with the voice state itself instead of a copy.",
-            rich_help_panel=VOICE,
-        ),
-    ] = None,
-    text: Annotated[str | None, typer.Option(help="What to say.", rich_help_panel=TEXT)] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Of the sampling; 1 unless given.", rich_help_panel=TEXT)
-    ] = None,
-    temperature: Annotated[
-        float | None,
-        typer.Option(help="Of the sampling; the model's own unless given.", rich_help_panel=TEXT),
-    ] = None,
-    decode_steps: Annotated[
-        int | None, typer.Option(help="Sampler steps per latent.", rich_help_panel=TEXT)
-    ] = None,
-    eos_threshold: Annotated[
-        float | None,
-        typer.Option(help="The stop logit must exceed it.", rich_help_panel=TEXT),
-    ] = None,
-    frames_after_eos: Annotated[
-        int | None,
-        typer.Option(help="Frames to generate after the stop logit.", rich_help_panel=TEXT),
-    ] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option(help="Text tokens per chunk.", rich_help_panel=TEXT)
-    ] = None,
-    edit: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="RECIPE[:NAME=VALUE,...]@FRAME",
-            help="Change something at a frame; may be repeated.",
-            rich_help_panel=TEXT,
-        ),
-    ] = None,
-    spec: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Repeat the run of a .kvrec, or run a spec in .json; other options change it.",
-            rich_help_panel=ENGINE,
-        ),
-    ] = None,
-    trace: Annotated[
-        Trace | None,
-        typer.Option(
-            help="Record every op, only slots and state, or only frames.", rich_help_panel=ENGINE
-        ),
-    ] = None,
-    python: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATH",
-            help="Run the engine in this interpreter or virtual environment.",
-            rich_help_panel=ENGINE,
-        ),
-    ] = None,
+    demo: flags.Demo = False,
+    language: flags.Language = None,
+    config: flags.Config = None,
+    checkpoint: flags.Checkpoint = None,
+    quantize: flags.Quantize = None,
+    device: flags.Device = None,
+    voice: flags.Voice = None,
+    in_place: flags.InPlace = None,
+    text: flags.Text = None,
+    seed: flags.Seed = None,
+    temperature: flags.Temperature = None,
+    decode_steps: flags.DecodeSteps = None,
+    eos_threshold: flags.EosThreshold = None,
+    frames_after_eos: flags.FramesAfterEos = None,
+    max_tokens: flags.MaxTokens = None,
+    edit: flags.Edit = None,
+    spec: flags.Spec = None,
+    trace: flags.TraceLevel = None,
+    python: flags.Python = None,
 ) -> RunOptions:
     base = None if spec is None else _read_spec(spec)
     model = _model(base, demo, language, config, checkpoint)

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from kvstudio.cli.options import Trace, parse_edit, run_options
+from kvstudio.cli.flags import Trace
+from kvstudio.cli.options import parse_edit, run_options
 from kvstudio.recording.errors import RecordingError, SpecError
 from kvstudio.recording.spec import Edit, ModelSource, RunSpec
 from tests.fakes import FakeRun
