@@ -21,7 +21,7 @@ def model_card(tts: pocket.TTS, source: ModelSource) -> dict[str, Any]:
     return {
         "name": source.title,
         "kind": source.kind,
-        "origin": str(getattr(tts, "origin", None) or source.value),
+        "origin": source.value or source.kind,
         "layers": len(flow),
         "heads": flow[0].heads if flow else 0,
         "dim": flow[0].dim if flow else 0,

@@ -6,7 +6,8 @@ with its paths made absolute.
 
 import re
 import tempfile
-from functools import lru_cache
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from kvstudio.paths import resources
@@ -14,15 +15,16 @@ from kvstudio.paths import resources
 PATH_LINE = re.compile(r"^(\s*(?:weights_path|tokenizer_path):\s*)(\S+)\s*$", re.MULTILINE)
 
 
-@lru_cache(maxsize=1)
-def demo_config() -> Path:
-    """A config of the demo model that works from any current directory."""
+@contextmanager
+def demo_config() -> Iterator[Path]:
+    """While entered, a config of the demo model that works from any current directory."""
     folder = resources() / "demo"
     text = (folder / "config.yaml").read_text(encoding="utf-8")
     resolved = PATH_LINE.sub(lambda line: f"{line[1]}'{(folder / line[2]).as_posix()}'", text)
-    target = Path(tempfile.mkdtemp(prefix="kvstudio-demo-")) / "config.yaml"
-    target.write_text(resolved, encoding="utf-8")
-    return target
+    with tempfile.TemporaryDirectory(prefix="kvstudio-demo-") as scratch:
+        target = Path(scratch) / "config.yaml"
+        target.write_text(resolved, encoding="utf-8")
+        yield target
 
 
 def demo_voice(name: str) -> Path | None:

@@ -33,12 +33,20 @@ def load_model(source: ModelSource) -> TTS:
     """
     from pocket_tts import TTSModel
 
-    wanted = _load_arguments(source)
-    known = inspect.signature(TTSModel.load_model).parameters
+    if source.kind == "demo":
+        with demo_config() as config:
+            return _load(TTSModel, source, {"config": str(config)})
+    return _load(TTSModel, source, _load_arguments(source))
+
+
+def _load(model_class: Any, source: ModelSource, wanted: dict[str, object]) -> TTS:
+    if source.quantize:
+        wanted = {**wanted, "quantize": True}
+    known = inspect.signature(model_class.load_model).parameters
     for name in wanted:
         if name not in known:
             raise SpecError(f"this release of pocket-tts cannot load a model by {name}")
-    tts = TTSModel.load_model(**wanted)
+    tts = model_class.load_model(**wanted)
     if source.device != "cpu":
         tts.to(source.device)
     return tts
@@ -59,19 +67,11 @@ def predefined_voices() -> list[str]:
 
 
 def _load_arguments(source: ModelSource) -> dict[str, object]:
-    arguments: dict[str, object] = {"quantize": True} if source.quantize else {}
-    if source.kind == "demo":
-        arguments["config"] = str(demo_config())
-    elif source.kind == "language":
-        arguments["language"] = source.value
-    elif source.kind == "config":
-        arguments["config"] = source.value
-    else:
-        arguments["checkpoint"] = source.value
-        if source.config in languages():
-            arguments["language"] = source.config
-        elif source.config:
-            arguments["config"] = source.config
+    if source.kind != "checkpoint":
+        return {source.kind: source.value}
+    arguments: dict[str, object] = {"checkpoint": source.value}
+    if source.config:
+        arguments["language" if source.config in languages() else "config"] = source.config
     return arguments
 
 
