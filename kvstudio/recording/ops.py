@@ -95,6 +95,12 @@ class OpTable:
             self.flags = np.concatenate([self.flags, columns[:, 4].astype(np.uint8)])
             return len(rows) == most
 
+    def count(self) -> int:
+        """How many ops there are, taken in or not."""
+        with reading(self._path):
+            (count,) = self._connection.execute("SELECT ifnull(max(id), -1) + 1 FROM op").fetchone()
+            return int(count)
+
     def of_frame(self, frame: int) -> Ids:
         """Ids of the frame's ops in order; ops are stored frame by frame."""
         if len(self) and self.frames[-1] > frame:
@@ -175,14 +181,20 @@ class OpTable:
             )
             return [from_row(Touch, row) for row in rows.fetchall()]
 
-    def touching(self, cache: int, slot: int, until_frame: int) -> list[tuple[int, Touch]]:
-        """Ops up to a frame that read or wrote one slot, oldest first, with what they touched."""
+    def touching(
+        self, cache: int, slot: int, until_frame: int, after: int = -1
+    ) -> list[tuple[int, Touch]]:
+        """Ops up to a frame that read or wrote one slot, oldest first, with what they touched.
+
+        `after`: only ops with a higher id, for following a run.
+        """
         with reading(self._path):
             rows = self._connection.execute(
                 'SELECT t.op, t.cache, t.kv, t.first, t.last, t."write" FROM touch t '
                 "JOIN op ON op.id = t.op "
-                "WHERE t.cache = ? AND t.first <= ? AND t.last > ? AND op.frame <= ? ORDER BY t.op",
-                (cache, slot, slot, until_frame),
+                "WHERE t.cache = ? AND t.first <= ? AND t.last > ? AND op.frame <= ? AND t.op > ? "
+                "ORDER BY t.op",
+                (cache, slot, slot, until_frame, after),
             )
             return [(int(op), from_row(Touch, touch)) for op, *touch in rows.fetchall()]
 

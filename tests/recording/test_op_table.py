@@ -60,6 +60,23 @@ def test_an_op_can_be_read_before_any_is_taken_in(recording: Recording) -> None:
     assert (early.id, early.frame, early.name) == (30, 3, "aten.matmul.default")
 
 
+def test_ops_are_counted_without_being_taken_in(recording: Recording, tmp_path: Path) -> None:
+    assert recording.ops.count() == ALL
+    run = FakeRun(tmp_path / "empty.kvrec")
+    with Recording.open(run.path) as empty:
+        assert empty.ops.count() == 0
+    run.writer.finish("stopped")
+
+
+def test_the_touches_of_a_slot_can_be_followed(recording: Recording) -> None:
+    touched = recording.ops.touching(0, 11, until_frame=9)
+    assert touched
+    assert all(touch.first <= 11 < touch.last for _, touch in touched)
+    middle = touched[len(touched) // 2][0]
+    later = [each for each in touched if each[0] > middle]
+    assert recording.ops.touching(0, 11, until_frame=9, after=middle) == later
+
+
 def test_there_is_no_op_past_the_last(recording: Recording) -> None:
     with pytest.raises(DamagedRecording, match="there is no op 61"):
         recording.ops.get(ALL)

@@ -1,0 +1,72 @@
+"""Below the table of ops: all about one op in words, and the source line that called it."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QSplitter, QTextBrowser, QWidget
+
+from kvstudio.app.cache_words import cache_labels
+from kvstudio.app.op_words import details_html, op_details
+from kvstudio.app.source_view import BARE, SourceView
+from kvstudio.app.theme import current_palette
+from kvstudio.recording.errors import RecordingError
+from kvstudio.recording.reader import Recording
+
+WIDE = 640
+CHOOSE = "Select an op to see its source line and what it touched."
+
+
+class OpDetails(QSplitter):
+    """Side by side where there is room, else the source above."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Vertical, parent)
+        self.source = SourceView()
+        self.words = QTextBrowser(openLinks=False)
+        self.words.setMinimumHeight(24)
+        self.words.setStyleSheet(BARE)
+        self.addWidget(self.source)
+        self.addWidget(self.words)
+        self.setChildrenCollapsible(False)
+        self.setSizes([300, 250])
+        self._shown: tuple[Recording, int] | None = None
+        self.clear()
+
+    def show_op(self, recording: Recording, op: int) -> None:
+        """Reads the op and shows it; harmless when repeated."""
+        if self._shown == (recording, op):
+            return
+        self._shown = (recording, op)
+        self.words.show()
+        try:
+            found = recording.ops.get(op)
+            text = recording.source(found.site[0])
+        except RecordingError as error:
+            self.words.setPlainText(f"Op {op} cannot be read: {error.what}")
+            self.source.clear("")
+            return
+        known = 0 <= found.frame < len(recording.frames)
+        frame = recording.frames[found.frame] if known else None
+        details = op_details(found, frame, cache_labels(recording.caches))
+        self.words.setHtml(details_html(details, current_palette().muted_text))
+        self.source.show_line(*found.site, text)
+
+    def clear(self) -> None:
+        self._shown = None
+        self.words.hide()
+        self.source.clear(CHOOSE)
+
+    def restyle(self) -> None:
+        self.source.restyle()
+        shown, self._shown = self._shown, None
+        if shown is not None:
+            self.show_op(*shown)
+
+    # ---- Qt overrides -------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        wide = Qt.Orientation.Horizontal if self.width() >= WIDE else Qt.Orientation.Vertical
+        if wide != self.orientation():
+            self.setOrientation(wide)
+            size = self.width() if wide == Qt.Orientation.Horizontal else self.height()
+            self.setSizes([size * 3 // 5, size * 2 // 5])

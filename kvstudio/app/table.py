@@ -1,0 +1,182 @@
+"""The table view that panels share: rows of one height, copied as text, columns remembered."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QByteArray,
+    QModelIndex,
+    Qt,
+    QTimer,
+    Signal,
+)
+from PySide6.QtGui import QAction, QFocusEvent, QGuiApplication, QHideEvent, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
+
+from kvstudio.app.settings import Settings
+
+MOST_COPIED = 5_000
+SAVE_MS = 400
+ROW_PADDING = 6
+
+
+class Table(QTableView):
+    """Any number of rows: nothing here asks for more of them than are on screen.
+
+    Args:
+        key: the name under which the columns' widths are remembered.
+        rows: the model, which must have all its columns by now.
+        chars: first width of each column, in average characters.
+        tail_columns: columns whose end says more than their beginning, such as paths.
+
+    Signals:
+        row_chosen: the user made another row current.
+        rows_copied: (copied, selected); fewer are copied than selected beyond `MOST_COPIED`.
+    """
+
+    row_chosen = Signal(int)
+    rows_copied = Signal(int, int)
+
+    def __init__(
+        self,
+        key: str,
+        rows: QAbstractItemModel,
+        chars: Sequence[int],
+        tail_columns: Sequence[int] = (),
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._key = f"table_{key}"
+        self._quiet = False
+        self.setModel(rows)
+        self._dress()
+        self._tail = _TailDelegate(self)
+        for column in tail_columns:
+            self.setItemDelegateForColumn(column, self._tail)
+        copy = QAction("&Copy rows", self, shortcut=QKeySequence(QKeySequence.StandardKey.Copy))
+        copy.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        copy.triggered.connect(self.copy_rows)
+        self.addAction(copy)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+        self._save = QTimer(self, singleShot=True, interval=SAVE_MS)
+        self._save.timeout.connect(self._save_columns)
+        self._restore_columns(chars)
+        self.horizontalHeader().sectionResized.connect(self._on_header_section_resized)
+
+    def select(self, row: int | None) -> None:
+        """Makes a row current and visible without telling that it was chosen."""
+        self._quiet = True
+        if row is None:
+            self.selectionModel().clear()
+        else:
+            column = max(0, self.currentIndex().column())
+            self.setCurrentIndex(self.model().index(row, column))
+        self._quiet = False
+
+    def selected_rows(self) -> list[range]:
+        """Runs of selected rows, from the top."""
+        runs = [range(each.top(), each.bottom() + 1) for each in self.selectionModel().selection()]
+        return sorted(runs, key=lambda run: run.start)
+
+    def copy_rows(self) -> None:
+        """Puts the selected rows on the clipboard, one a line, cells parted by tabs."""
+        runs = self.selected_rows()
+        selected = sum(map(len, runs))
+        rows = [row for run in runs for row in run[:MOST_COPIED]][:MOST_COPIED]
+        columns = [n for n in range(self.model().columnCount()) if not self.isColumnHidden(n)]
+        lines = ["\t".join(self._cell(row, column) for column in columns) for row in rows]
+        if len(lines) > 1:
+            lines.insert(0, "\t".join(self._heading(column) for column in columns))
+        if lines:
+            QGuiApplication.clipboard().setText("\n".join(lines))
+            self.rows_copied.emit(len(rows), selected)
+
+    # ---- private ------------------------------------------------------------------------------
+
+    def _dress(self) -> None:
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerItem)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setCornerButtonEnabled(False)
+        upright = self.verticalHeader()
+        upright.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        upright.setMinimumSectionSize(0)
+        upright.setDefaultSectionSize(self.fontMetrics().height() + ROW_PADDING)
+        upright.hide()
+        header = self.horizontalHeader()
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setHighlightSections(False)
+        header.setStretchLastSection(True)
+        header.setMinimumSectionSize(24)
+
+    def _cell(self, row: int, column: int) -> str:
+        text = self.model().index(row, column).data(Qt.ItemDataRole.DisplayRole)
+        return str(text or "").replace("\t", " ").replace("\n", " ")
+
+    def _heading(self, column: int) -> str:
+        return str(self.model().headerData(column, Qt.Orientation.Horizontal) or "")
+
+    def _restore_columns(self, chars: Sequence[int]) -> None:
+        header = self.horizontalHeader()
+        kept = Settings().remembered(self._key)
+        state = QByteArray.fromBase64(str(kept.get("header", "")).encode())
+        if kept.get("columns") == header.count() and header.restoreState(state):
+            return
+        char = self.fontMetrics().averageCharWidth()
+        for column, width in enumerate(chars):
+            header.resizeSection(column, width * char + 14)
+
+    def _save_columns(self) -> None:
+        self._save.stop()
+        header = self.horizontalHeader()
+        state = bytes(header.saveState().toBase64().data()).decode()
+        Settings().remember(self._key, {"columns": header.count(), "header": state})
+
+    def _on_header_section_resized(self) -> None:
+        if self.isVisible():
+            self._save.start()
+
+    # ---- Qt overrides -------------------------------------------------------------------------
+
+    def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:
+        super().currentChanged(current, previous)
+        if not self._quiet and current.isValid() and current.row() != previous.row():
+            self.row_chosen.emit(current.row())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_rows()  # Qt would copy one cell
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        # Qt makes the first row current on the way in; nobody has chosen it.
+        self._quiet = True
+        super().focusInEvent(event)
+        if not self.selectionModel().hasSelection():
+            self.selectionModel().clearCurrentIndex()
+        self._quiet = False
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        if self._save.isActive():
+            self._save_columns()
+
+
+class _TailDelegate(QStyledItemDelegate):
+    """Cuts a text that is too long at its beginning."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex) -> None:
+        super().initStyleOption(option, index)
+        option.textElideMode = Qt.TextElideMode.ElideLeft
