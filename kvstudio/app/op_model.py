@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFont
 from kvstudio.app.cache_words import cache_labels
 from kvstudio.app.op_query import NOTHING
 from kvstudio.app.op_words import COLUMN, INF, NAN, OP_COLUMNS
-from kvstudio.app.row_model import LEFT, RIGHT
+from kvstudio.app.table import LEFT, RIGHT
 from kvstudio.app.theme import Palette, current_palette
 from kvstudio.recording.errors import RecordingError
 from kvstudio.recording.ops import Ids

@@ -26,7 +26,7 @@ class OpColumn:
 OP_COLUMNS = (
     OpColumn("#", 6, lambda op, _: str(op.id), right=True, tip="Number of the op in this run"),
     OpColumn("frame", 6, lambda op, _: str(op.frame), right=True),
-    OpColumn("part", 7, lambda op, _: part_word(op.part), tip="Which part of the step ran it"),
+    OpColumn("part", 8, lambda op, _: part_word(op.part), tip="Which part of the step ran it"),
     OpColumn("op", 22, lambda op, _: op.name),
     OpColumn("NaN", 8, lambda op, _: nan_words(op), tip="NaN or Inf taken → given"),
     OpColumn(

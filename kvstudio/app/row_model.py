@@ -7,10 +7,10 @@ from typing import Any, Generic, TypeVar
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor, QFont
 
+from kvstudio.app.table import LEFT, RIGHT
+
 Row = TypeVar("Row")
 Index = QModelIndex | QPersistentModelIndex
-LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class Column(Generic[Row]):
         order: what to sort by; by the text if absent.
         tip: the tool tip; the text itself if absent, for it may be cut.
         color: colour of the text, `#rrggbb`, or empty for the usual one.
+        bold: whether the text is set in bold.
     """
 
     title: str
@@ -30,6 +31,7 @@ class Column(Generic[Row]):
     order: Callable[[Row], Any] | None = None
     tip: Callable[[Row], str] | None = None
     color: Callable[[Row], str] | None = None
+    bold: Callable[[Row], bool] | None = None
     right: bool = False
     title_tip: str = ""
 
@@ -43,7 +45,8 @@ class RowModel(QAbstractTableModel, Generic[Row]):
         self.rows: list[Row] = []
         self._all: list[Row] = []
         self._keep: Callable[[Row], bool] = lambda row: True
-        self._bold: Callable[[Row], bool] = lambda row: False
+        self._bold_font = QFont()
+        self._bold_font.setBold(True)
         self._sorted_by = -1
         self._downward = False
 
@@ -55,10 +58,6 @@ class RowModel(QAbstractTableModel, Generic[Row]):
     def keep(self, keep: Callable[[Row], bool]) -> None:
         self._keep = keep
         self._arrange()
-
-    def bold(self, bold: Callable[[Row], bool]) -> None:
-        """Which rows are set in bold."""
-        self._bold = bold
 
     @property
     def total(self) -> int:
@@ -92,10 +91,8 @@ class RowModel(QAbstractTableModel, Generic[Row]):
             return (column.tip or column.text)(row) or None
         if role == Qt.ItemDataRole.ForegroundRole and column.color is not None:
             return QColor(color) if (color := column.color(row)) else None
-        if role == Qt.ItemDataRole.FontRole and self._bold(row):
-            font = QFont()
-            font.setBold(True)
-            return font
+        if role == Qt.ItemDataRole.FontRole and column.bold is not None:
+            return self._bold_font if column.bold(row) else None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return RIGHT if column.right else LEFT
         return None
