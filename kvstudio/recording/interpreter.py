@@ -21,6 +21,12 @@ PACKAGE = Path(__file__).resolve().parent.parent
 ROOMS = ("engine", "analysis", "recording")
 MODULES = ("__init__.py", "paths.py")
 # Variables that tie a Python to one installation.
+# What `-m kvstudio.engine` does, but a `torch.py` of the current folder is never imported: Python
+# 3.10 does not know PYTHONSAFEPATH.
+BOOT = (
+    "import sys; sys.path[:] = [each for each in sys.path if each]; "
+    "from kvstudio.engine.__main__ import main; sys.exit(main())"
+)
 OURS_ALONE = ("PYTHONHOME", "__PYVENV_LAUNCHER__", "VIRTUAL_ENV")
 
 
@@ -42,9 +48,9 @@ def engine_command(python: str | None = None) -> EngineCommand:
         SpecError: there is no such interpreter.
     """
     interpreter = sys.executable if python is None else find_interpreter(python)
-    argv = [interpreter, "-m", "kvstudio.engine"]
-    # The protocol is UTF-8 everywhere; and `-m` must not import a `torch.py` of the current folder.
-    environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONSAFEPATH": "1"}
+    argv = [interpreter, "-c", BOOT]
+    # The protocol is UTF-8 everywhere.
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
     if _is_this_one(interpreter):
         _show_checkout(environment)
         return EngineCommand(argv, environment, _nothing_to_clean)

@@ -134,7 +134,7 @@ def _connection(uri: str) -> sqlite3.Connection:
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.Error:
+    except BaseException:  # even the words of SQLite's error may not be decodable
         connection.close()
         raise
     return connection

@@ -12,7 +12,7 @@ import pytest
 
 from kvstudio.paths import resources
 from kvstudio.recording.errors import SpecError
-from kvstudio.recording.interpreter import engine_command, find_interpreter
+from kvstudio.recording.interpreter import BOOT, engine_command, find_interpreter
 
 PRINT_PATHS = "import sys, kvstudio, kvstudio.paths as p; print(kvstudio.__file__, p.resources())"
 
@@ -30,7 +30,7 @@ def other_python(tmp_path: Path) -> Path:
 
 def test_our_own_interpreter_runs_the_package_as_it_is() -> None:
     command = engine_command(None)
-    assert command.argv == [sys.executable, "-m", "kvstudio.engine"]
+    assert command.argv == [sys.executable, "-c", BOOT]
     assert "KVSTUDIO_RESOURCES" not in command.environment
     assert command.environment["PYTHONIOENCODING"] == "utf-8"
     command.cleanup()
@@ -55,7 +55,7 @@ def test_another_interpreter_sees_the_rooms_and_none_of_our_packages(
     ours, theirs = sysconfig.get_path("purelib"), tmp_path / "their-fork"
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([ours, str(theirs)]))
     command = engine_command(str(other_python))
-    assert command.argv == [str(other_python), "-m", "kvstudio.engine"]
+    assert command.argv == [str(other_python), "-c", BOOT]
     paths = command.environment["PYTHONPATH"].split(os.pathsep)
     assert ours not in paths
     assert paths[1:] == [str(theirs)]
@@ -63,7 +63,7 @@ def test_another_interpreter_sees_the_rooms_and_none_of_our_packages(
     assert rooms == {"__init__.py", "paths.py", "engine", "analysis", "recording"}
     found = subprocess.run(
         [str(other_python), "-c", PRINT_PATHS],
-        env=command.environment, capture_output=True, text=True, check=True,
+        cwd=tmp_path, env=command.environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert found.stdout.split() == [
         str(Path(paths[0]) / "kvstudio" / "__init__.py"),
