@@ -31,9 +31,11 @@ class Step:
 def steps(recording: Recording) -> Iterator[Step]:
     """Every prefill of text and every decode step, for every cache that it writes, in order.
 
-    The caches of Mimi's encoder are left out: while decoding, their offset moves though nothing is
-    written to them, which is normal.
+    Left out as normal: the caches of Mimi's encoder, whose offset moves while decoding
+    though nothing is written to them; and Mimi in a frame that was not decoded, as the last one of
+    a chunk is not that ends by EOS.
     """
+    heard = {frame for frame, _, _ in recording.audio_frames()}
     offsets: dict[int, int] = {}
     chunk: Chunk | None = None
     caches = [cache for cache in recording.caches if not is_encoder(cache)]
@@ -45,6 +47,8 @@ def steps(recording: Recording) -> Iterator[Step]:
             continue
         states = recording.cache_states(frame.id)
         for cache in caches:
+            if cache.model == "mimi" and frame.id not in heard:
+                continue
             step = _step(frame, chunk, cache, states.get(cache.id), offsets.get(cache.id, 0))
             if step is not None:
                 offsets[cache.id] = step.offset

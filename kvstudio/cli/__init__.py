@@ -18,8 +18,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from kvstudio.cli.check import check
-from kvstudio.cli.record import record
+from kvstudio.cli.bench_command import bench
+from kvstudio.cli.check_command import check
+from kvstudio.cli.record_command import record
 from kvstudio.recording.errors import KVStudioError, SpecError
 
 BAD_USAGE = 2
@@ -45,6 +46,7 @@ app = typer.Typer(
 )
 app.command()(record)
 app.command()(check)
+app.command()(bench)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

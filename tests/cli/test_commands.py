@@ -91,7 +91,7 @@ def test_record_writes_a_recording_and_nothing_to_standard_output(
 
 
 def test_record_keeps_nan_in_the_wav(tmp_path: Path) -> None:
-    from kvstudio.cli.record import write_wav
+    from kvstudio.cli.record_command import write_wav
 
     run = FakeRun(tmp_path / "nan.kvrec")
     run.begin_chunk()

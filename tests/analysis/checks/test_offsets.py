@@ -99,3 +99,12 @@ def test_every_chunk_begins_where_its_voice_or_the_chunk_before_ended(tmp_path: 
     run.writer.finish("finished")
     assert findings_of(check_offset_jump, run.path) == []
     assert findings_of(check_offset_skew, run.path) == []
+
+
+def test_mimi_stands_still_in_a_frame_that_was_not_decoded(path: Path) -> None:
+    tamper(
+        path,
+        "DELETE FROM audio WHERE frame = 7",
+        "UPDATE cache_state SET offset = offset - 4 WHERE cache = 4 AND frame = 7",
+    )
+    assert findings_of(check_offset_jump, path) == []
