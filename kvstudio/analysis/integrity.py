@@ -59,10 +59,10 @@ def failures(rows: Sequence[IntegrityRow]) -> list[IntegrityRow]:
 def _shape(chunk: Chunk, seen: Expansion) -> IntegrityRow:
     before, after = seen.capacity_before, seen.capacity_after
     if after < chunk.required_len:
-        words = f"slot {after} is missing: {before} to {after}, {chunk.required_len} required"
+        words = f"{before} to {after}, but {chunk.required_len} were required"
         return _row(seen, "shape grew", after, words)
     if after < before:
-        return _row(seen, "shape grew", after, f"slot {after} is missing: shrank from {before}")
+        return _row(seen, "shape grew", after, f"shrank from {before} to {after}")
     if after == before:
         return _row(seen, "shape grew", None, f"no growth needed, {before} are enough")
     return _row(seen, "shape grew", None, f"{before} to {after}")
@@ -72,13 +72,12 @@ def _nan(recording: Recording, chunk: Chunk, cache: Cache, seen: Expansion) -> I
     new = seen.capacity_after - seen.capacity_before
     if seen.not_nan_slot is not None:
         why = FILL_WORDS.get(seen.fill, "it should be")
-        words = f"slot {seen.not_nan_slot} is not NaN: {why}"
-        return _row(seen, "new slots NaN", seen.not_nan_slot, words)
+        return _row(seen, "new slots NaN", seen.not_nan_slot, f"slot is not NaN: {why}")
     old = _old_values(recording, chunk, cache)
     if old is not None:
         nan = np.flatnonzero(np.isnan(old).any(axis=(0, 1, 3, 4)))
         if len(nan):
-            words = f"slot {nan[0]} is old, but holds NaN (one of {len(nan)})"
+            words = f"old slot holds NaN, one of {len(nan)}"
             return _row(seen, "new slots NaN", int(nan[0]), words)
     words = f"{new} new, all NaN" if new > 0 else "no new slots"
     unseen = "" if old is not None else "; old ones not recorded"
@@ -96,7 +95,7 @@ def _old_values(recording: Recording, chunk: Chunk, cache: Cache) -> Floats | No
 
 def _kept(seen: Expansion) -> IntegrityRow:
     if seen.changed_slot is not None:
-        return _row(seen, "old values kept", seen.changed_slot, f"slot {seen.changed_slot} changed")
+        return _row(seen, "old values kept", seen.changed_slot, "slot changed")
     return _row(seen, "old values kept", None, f"{seen.capacity_before} bit for bit")
 
 
