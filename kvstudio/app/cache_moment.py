@@ -60,6 +60,11 @@ class CacheMoment:
         """`PaintedRole` numbers `[T]`; in an encoder, nobody is missed below the offset."""
         return painted_roles(self.slots.roles, 0 if self.is_encoder else self.offset)
 
+    def writer(self, slot: int) -> int | None:
+        """The frame that last wrote a slot, if one of the run did."""
+        frames = self.slots.frames
+        return int(frames[slot]) if slot < len(frames) and frames[slot] >= 0 else None
+
     def counts(self) -> Counter[PaintedRole]:
         """How many slots have each role."""
         roles = self.roles
@@ -111,6 +116,8 @@ def slot_words(moment: CacheMoment, slot: int, frames: Sequence[Frame]) -> str:
 
 def slot_state_words(moment: CacheMoment, slot: int, frames: Sequence[Frame]) -> str:
     """Such as `generated, written in decode step 16 (frame 18)`."""
+    if not moment.slots.capacity:
+        return "not allocated yet"
     if slot >= moment.slots.capacity:
         return f"past the capacity of {moment.slots.capacity:,}"
     role = PaintedRole(moment.roles[slot])

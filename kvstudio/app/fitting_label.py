@@ -42,14 +42,20 @@ class FittingLabel(QWidget):
         cut = Qt.TextElideMode.ElideRight
         return next(fitting, None) or metrics.elidedText(self._drafts[-1], cut, room)
 
-    def say(self, drafts: Sequence[str] | str, name: str = "") -> None:
-        """Args: `drafts` from the fullest to the shortest; `name` stands before them in bold."""
+    def say(self, drafts: Sequence[str] | str, name: str = "", *, tone: Tone | None = None) -> None:
+        """Says something else.
+
+        Args:
+            drafts: from the fullest to the shortest.
+            name: stands before them in bold.
+            tone: another one from now on.
+        """
         self._drafts = (drafts,) if isinstance(drafts, str) else tuple(drafts)
-        self._name = name
+        self._name, self._tone = name, tone or self._tone
         if self.toolTip() != self.sentence:
             self.setToolTip(self.sentence)
             self.setAccessibleName(self.sentence)
-            self.update()
+        self.update()
 
     def _name_width(self) -> float:
         bold = self.font()

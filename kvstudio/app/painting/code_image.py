@@ -11,6 +11,8 @@ Painted from the bottom up:
 
 from __future__ import annotations
 
+from functools import lru_cache
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -109,9 +111,28 @@ class CodeImageItem(pg.GraphicsObject):  # type: ignore[misc]  # pyqtgraph is un
         painter.resetTransform()
         for band in [*hatched, *colored] if self._scan.has_loose_unwritten else hatched:
             painter.fillRect(to_view.mapRect(band), hatch)
-        painter.setWorldTransform(to_view)
         for band in colored:
+            self._paint_colors(painter, to_view, band)
+        painter.setWorldTransform(to_view)
+
+    def _paint_colors(self, painter: QPainter, to_view: QTransform, band: QRectF) -> None:
+        """Paint a band of cells; where they are smaller than pixels, only those that are seen."""
+        ratio = painter.device().devicePixelRatioF()
+        target = to_view.mapRect(band)
+        width, height = ceil(target.width() * ratio), ceil(target.height() * ratio)
+        if width >= band.width() or height >= band.height():
+            painter.setWorldTransform(to_view)
             painter.drawImage(band, self._image, band)
+            painter.resetTransform()
+            return
+        rows = _nearest(band.top(), band.height(), height)
+        columns = _nearest(band.left(), band.width(), width)
+        codes = np.zeros((height, (width + 3) // 4 * 4), np.uint8)  # QImage wants rows of words
+        codes[:, :width] = self._codes[rows][:, columns]
+        stride = codes.shape[1]
+        image = QImage(codes.data, width, height, stride, QImage.Format.Format_Indexed8)
+        image.setColorTable(self._image.colorTable())
+        painter.drawImage(target, image)
 
     def _bands(self, runs: list[Run], seen: QRectF) -> list[QRectF]:
         width = self._codes.shape[1]
@@ -176,6 +197,12 @@ class CodeImageItem(pg.GraphicsObject):  # type: ignore[misc]  # pyqtgraph is un
         painter.setWorldTransform(to_view)
 
 
+def _nearest(first: float, cells: float, pixels: int) -> NDArray[np.intp]:
+    """The cell in the middle of each pixel."""
+    return np.floor(first + (np.arange(pixels) + 0.5) * cells / pixels).astype(np.intp)
+
+
+@lru_cache(maxsize=8)
 def _color_table(palette: Palette, unwritten_alpha: int) -> list[int]:
     table = lookup_table(palette)
     table[Code.UNWRITTEN, 3] = unwritten_alpha

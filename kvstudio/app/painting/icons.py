@@ -1,11 +1,20 @@
-"""Transport icons and the application icon, drawn as paths on a 24 x 24 grid."""
+"""Icons of actions and the application icon, drawn as paths on a 24 x 24 grid."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QLinearGradient, QPainter, QPainterPath, QPen, QPixmap
+from PySide6.QtGui import (
+    QColor,
+    QIcon,
+    QLinearGradient,
+    QPainter,
+    QPainterPath,
+    QPen,
+    QPixmap,
+    QTransform,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +24,7 @@ if TYPE_CHECKING:
 IconName = Literal[
     "load", "step", "step_10", "run", "pause", "run_to", "stop", "restart",
     "play", "loop", "volume", "mute", "first", "back", "forward", "last",
+    "fit", "lock", "symmetric", "stacked", "expansion", "history",
 ]  # fmt: skip
 ICON_NAMES: tuple[IconName, ...] = get_args(IconName)
 
@@ -210,6 +220,39 @@ def _last() -> Shape:
     ), QPainterPath()
 
 
+def _fit() -> Shape:
+    arrows = _lines(((2.5, 12), (9, 12)), ((6, 9), (9, 12), (6, 15)))
+    return QPainterPath(), _joined(arrows, _mirrored(arrows), _lines(((12, 5), (12, 19))))
+
+
+def _lock() -> Shape:
+    return _bar(5, 11, 14, 9.5), _joined(_arc((12, 8.5), 4, 0, 180), _lines(((8, 8.5), (8, 11))))
+
+
+def _symmetric() -> Shape:
+    half = _polygon((10, 6), (10, 18), (3, 12))
+    return half, _joined(_lines(((12, 3.5), (12, 20.5))), _polygon((14, 6), (14, 18), (21, 12)))
+
+
+def _stacked() -> Shape:
+    return _bar(4, 4, 16, 7), _lines(((5, 14), (19, 14), (19, 20), (5, 20), (5, 14)))
+
+
+def _expansion() -> Shape:
+    below = _lines(((5, 11), (5, 20), (19, 20), (19, 11)), ((12, 10), (12, 17)))
+    return _bar(4, 3, 16, 4.5), _joined(below, _lines(((9, 14.2), (12, 17), (15, 14.2))))
+
+
+def _history() -> Shape:
+    return QPainterPath(), _joined(
+        _arc((12, 12), 9, 0, 360), _lines(((12, 6.5), (12, 12), (16, 14)))
+    )
+
+
+def _mirrored(path: QPainterPath) -> QPainterPath:
+    return QTransform(-1, 0, 0, 1, GRID, 0).map(path)
+
+
 def _speaker() -> QPainterPath:
     return _polygon((2, 9), (6, 9), (12, 4), (12, 20), (6, 15), (2, 15))
 
@@ -231,4 +274,10 @@ _SHAPES: dict[IconName, Callable[[], Shape]] = {
     "back": _back,
     "forward": _forward,
     "last": _last,
+    "fit": _fit,
+    "lock": _lock,
+    "symmetric": _symmetric,
+    "stacked": _stacked,
+    "expansion": _expansion,
+    "history": _history,
 }

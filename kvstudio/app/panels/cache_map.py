@@ -17,6 +17,7 @@ from kvstudio.app.painting.slot_strip import SlotStrips
 from kvstudio.app.panel import Changed, Panel
 from kvstudio.app.stage import Stage
 from kvstudio.app.theme import current_palette
+from kvstudio.app.why_empty import why_empty
 from kvstudio.recording.errors import RecordingError
 
 if TYPE_CHECKING:
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from kvstudio.app.workspace import Workspace
     from kvstudio.recording.reader import Recording
 
-NO_RECORDING = "No recording. Press F10 to make the first step, or open a recording."
-NO_FRAME = "The run has made no step yet. Press F10 for the first one."
-NO_CACHE = "The model of this run has no KV cache that the recording knows of."
 IDLE = "Point at a slot to read what it is. Click to select it."
 SLOTS = Changed.RECORDING | Changed.FRAME
 MARKS = SLOTS | Changed.OP
@@ -62,6 +60,10 @@ class CacheMapPanel(Panel):
         self.encoder.setCheckable(True)
         self.encoder.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.encoder.setArrowType(Qt.ArrowType.RightArrow)
+        self.encoder.setStyleSheet(
+            "QToolButton { padding: 1px 4px; }"
+            "QToolButton:checked:!hover { background: transparent; border-color: transparent; }"
+        )
         self.encoder.setToolTip(
             "Mimi's encoder turns the voice into a prompt before the run. Speaking allocates its "
             "caches and leaves them alone."
@@ -75,7 +77,7 @@ class CacheMapPanel(Panel):
     def refresh(self, changed: Changed) -> None:
         """Shows the frame's caches, the op's touches, the selected slot."""
         recording = self.workspace.recording
-        sentence = _why_empty(recording, self.workspace.cursor.frame)
+        sentence = why_empty(self.workspace)
         if recording is None or sentence:
             self._groups, self._shown, self._layers = [], [], {}
             self.stage.say(sentence)
@@ -146,9 +148,9 @@ class CacheMapPanel(Panel):
         at = self.strips.selection
         if at is None:
             return
-        frames = self._shown[at.layer].slots.frames
-        if at.cursor < len(frames) and frames[at.cursor] >= 0:
-            self.workspace.move(frame=int(frames[at.cursor]))
+        writer = self._shown[at.layer].writer(at.cursor)
+        if writer is not None:
+            self.workspace.move(frame=writer)
 
     def _read(self, recording: Recording) -> None:
         frame = self.workspace.frame
@@ -225,12 +227,3 @@ class CacheMapPanel(Panel):
         opened = self.encoder.isChecked()
         self.encoder.setArrowType(Qt.ArrowType.DownArrow if opened else Qt.ArrowType.RightArrow)
         self.mark(Changed.RECORDING)
-
-
-def _why_empty(recording: Recording | None, frame: int | None) -> str:
-    """The sentence in place of the map; empty if there is one to show."""
-    if recording is None:
-        return NO_RECORDING
-    if frame is None:
-        return NO_FRAME
-    return "" if recording.caches else NO_CACHE

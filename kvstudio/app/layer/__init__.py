@@ -1,0 +1,1 @@
+"""Pieces of the layer view: its values, pictures, ranges and words."""
