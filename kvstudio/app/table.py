@@ -104,6 +104,12 @@ class Table(QTableView):
         runs = [range(part.top(), part.bottom() + 1) for part in parts]
         return sorted(runs, key=lambda run: run.start)
 
+    def height_for(self, rows: int) -> int:
+        """Height that shows so many rows, the headings and a horizontal scroll bar."""
+        bar = self.horizontalScrollBar().sizeHint().height()
+        row = self.verticalHeader().defaultSectionSize()
+        return self.horizontalHeader().sizeHint().height() + rows * row + bar + 4
+
     def copy_rows(self) -> None:
         """Puts the selected rows on the clipboard, one a line, cells parted by tabs."""
         runs = self.selected_rows()

@@ -9,6 +9,7 @@ recording.refresh()   # new frames, if the run goes on
 
 import os
 import platform
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -202,10 +203,11 @@ class Recording:
             return {int(cache): int(offset) for cache, offset in rows}
 
     def expansions(self, chunk: int | None = None) -> list[Expansion]:
-        rows = self._rows("SELECT * FROM expansion ORDER BY chunk, cache")
+        rows = self._rows(
+            "SELECT * FROM expansion WHERE chunk = ifnull(?, chunk) ORDER BY chunk, cache", chunk
+        )
         with self._reading():
-            found = [from_row(Expansion, row) for row in rows]
-        return [each for each in found if chunk is None or each.chunk == chunk]
+            return [from_row(Expansion, row) for row in rows]
 
     def chain(self, frame: int) -> list[Chunk]:
         """The frame's chunk, preceded by the chunks whose state it continues, oldest first."""
@@ -270,6 +272,7 @@ class Recording:
 
     def _connect(self) -> None:
         self._connection = connect(self.path)
+        weakref.finalize(self, self._connection.close)  # a forgotten recording is no open file
         self.ops = OpTable(self._connection, self.path)
         self._history = SlotHistory(self._connection)
         self._phases: dict[int, str] = {f.id: f.phase for f in self.frames}
