@@ -97,3 +97,12 @@ def _position(state: ModelState) -> tuple[int, int]:
     for name, cache in caches_of(state).items():
         return offset_of(state[name]) or 0, int(cache.shape[2])
     return 0, 0
+
+
+def register_caches(tts: pocket.TTS, writer: RecordingWriter) -> dict[str, dict[str, Cache]]:
+    """Every cache of the model as a row of the recording, by model and state key."""
+    rows: dict[str, dict[str, Cache]] = {"flow_lm": {}, "mimi": {}}
+    for cache in pocket.cache_rows(tts):
+        described = {name: value for name, value in vars(cache).items() if name != "id"}
+        rows[cache.model][cache.name] = writer.add_cache(**described)
+    return rows

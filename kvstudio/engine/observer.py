@@ -23,9 +23,10 @@ from typing import Any
 import torch
 
 from kvstudio.engine import pocket
-from kvstudio.engine.chunks import ChunkBook
+from kvstudio.engine.chunks import ChunkBook, register_caches
 from kvstudio.engine.expansion import caches_of, measure
-from kvstudio.engine.gate import Gate
+from kvstudio.engine.gate import Gate, RunStopped
+from kvstudio.engine.model_threads import ModelThreads
 from kvstudio.engine.module_path import following_modules
 from kvstudio.engine.pending import PendingFrame
 from kvstudio.engine.state import ModelState, StateWatch
@@ -33,13 +34,12 @@ from kvstudio.engine.tracer import OpKnowledge
 from kvstudio.engine.tracing import Tracing
 from kvstudio.engine.wrapping import wrapped
 from kvstudio.recording.errors import UnwritableRecording
-from kvstudio.recording.rows import Cache, Chunk
+from kvstudio.recording.rows import Chunk
 from kvstudio.recording.spec import TraceLevel
 from kvstudio.recording.writer import RecordingWriter
 
 VOICE, EXPAND, FLOW_LM, MIMI = range(4)
-DECODE_TIMEOUT_S = 60.0
-INCREMENT_TIMEOUT_S = 0.1
+INCREMENT_TIMEOUT_S = 5.0
 
 
 class Observer:
@@ -77,8 +77,11 @@ class Observer:
         self._step = 0  # the next decode step's number within the chunk
         self._in_chunk = False
         self._pending: PendingFrame | None = None
-        self._stop_logit: float | None = None
+        self._stop_output: torch.Tensor | None = None
+        self._dropped_latent = False  # by the last decode step: it was past EOS
         self._incremented = threading.Event()
+        self._increments = True
+        self._threads = ModelThreads(gate)
         self.problem: BaseException | None = None
         """What the model or the recording raised, even if the model swallowed it."""
 
@@ -96,8 +99,12 @@ class Observer:
                 wrapped(tts.mimi, "decode_from_latent", self._decode),
                 wrapped(tts.flow_lm.conditioner, "prepare", self._prepare),
                 wrapped(last_stateful, "increment_step", self._increment),
+                wrapped(tts, "_decode_audio_worker", self._threads.decoding),
             ):
-                yield
+                try:
+                    yield
+                finally:
+                    self._threads.end()
         finally:
             hook.remove()
 
@@ -111,14 +118,16 @@ class Observer:
 
     def why_ended(self) -> str:
         """Why the last chunk came to its end, in words."""
-        if self._step >= self._book.current.max_gen_len:
-            return f"reached the maximum length without EOS ({self._step} frames)"
-        return "ended by EOS"
+        if self._dropped_latent:
+            return "ended by EOS"
+        return f"reached the maximum length without EOS ({self._step} frames)"
 
     # ---- wrappers, in the order in which the model calls them ----------------------------------
 
     def _prepare(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         prepared = original(*args, **kwargs)
+        if not self._threads.in_caller:  # somebody asks for the budget of another text meanwhile
+            return prepared
         text = args[0] if args else next(iter(kwargs.values()), "")
         self._book.next_text(str(text), pocket.token_count(prepared))
         return prepared
@@ -147,6 +156,7 @@ class Observer:
         return original(*args, **kwargs)
 
     def _decode(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+        self._threads.note()
         state: ModelState = kwargs["mimi_state"] if "mimi_state" in kwargs else args[1]
         if state is not self._mimi_state:
             self._mimi_state, self._mimi = state, self._new_mimi()
@@ -157,9 +167,7 @@ class Observer:
             with self._tracing.part(MIMI, self._mimi.watched(state)):
                 audio = original(*args, **kwargs)
         except BaseException as error:
-            self.problem = error
-            if pending is not None:
-                pending.failed(error)
+            self._failed(pending, error)
             raise
         if pending is not None:
             pending.add_audio(audio, time.perf_counter_ns() - began)
@@ -171,7 +179,8 @@ class Observer:
         return result
 
     def _on_stop_logit(self, module: object, inputs: object, output: torch.Tensor) -> None:
-        self._stop_logit = float(output.detach().reshape(-1)[-1]) if output.numel() else None
+        # Read after the step: reading it here would be traced as if the model did it.
+        self._stop_output = output
 
     # ---- steps ---------------------------------------------------------------------------------
 
@@ -211,14 +220,17 @@ class Observer:
         return result
 
     def _decode_step(self, original: Any, args: Any, kwargs: Any, state: ModelState) -> Any:
+        self._threads.note()
         self._finish_frame(wait=True)
+        if self.problem is not None:
+            raise RunStopped("a latent could not be decoded")
         self.gate.wait_before(self._frame)
         pending = self._pending = self._new_frame("decode", self._step)
-        pending.rng = torch.get_rng_state().numpy().tobytes()
-        self._stop_logit = None
+        self._stop_output = None
         result = self._run(original, args, kwargs, state)
         self._step += 1
-        pending.add_latent(result[0], self._stop_logit, float(self.tts.eos_threshold))
+        logit = None if self._stop_output is None else float(self._stop_output.reshape(-1)[-1])
+        pending.add_latent(result[0], logit, float(self.tts.eos_threshold))
         return result
 
     def _run(self, original: Any, args: Any, kwargs: Any, state: ModelState) -> Any:
@@ -227,17 +239,27 @@ class Observer:
         assert pending is not None
         self._incremented.clear()
         watched = self._flow.watched(state)
+        pending.rng = torch.get_rng_state().numpy().tobytes()
         began = time.perf_counter_ns()
         try:
             with self._tracing.part(FLOW_LM, watched):
                 result = original(*args, **kwargs)
         except BaseException as error:
-            self.problem = error
-            pending.failed(error)
+            self._failed(pending, error)
             raise
-        pending.flow_lm_ns = time.perf_counter_ns() - began
-        pending.add_state(*self._flow.after(state, self._tracing.written(FLOW_LM)))
+        finally:
+            # After an exception too: it shows how far the step had come.
+            pending.flow_lm_ns = time.perf_counter_ns() - began
+            pending.add_state(*self._flow.after(state, self._tracing.written(FLOW_LM)))
         return result
+
+    def _failed(self, pending: PendingFrame | None, error: BaseException) -> None:
+        self.problem = error
+        if pending is not None:
+            pending.failed(error)
+        if not isinstance(error, Exception):
+            # The model's threads catch nothing else, and those who wait for them would for ever.
+            raise RuntimeError(f"the model's code raised {type(error).__name__}") from error
 
     def _new_mimi(self) -> StateWatch:
         return StateWatch("mimi", self._rows["mimi"], look=self._keep_values)
@@ -251,11 +273,12 @@ class Observer:
         if pending is None:
             return
         if wait:
-            pending.decoded.wait(DECODE_TIMEOUT_S)
-        if pending.audio is not None:
+            self._threads.wait(pending.decoded)
+        if pending.audio is not None and self._increments:
             # The worker fades the first samples and moves Mimi's offset after the call returned.
-            self._incremented.wait(INCREMENT_TIMEOUT_S)
-        if self._mimi_state is not None and pending.decoded.is_set():
+            self._increments = self._incremented.wait(INCREMENT_TIMEOUT_S)
+        self._dropped_latent = pending.phase == "decode" and pending.audio is None
+        if self._mimi_state is not None:
             pending.add_state(*self._mimi.after(self._mimi_state, self._tracing.written(MIMI)))
         self._pending = None
         try:
@@ -267,12 +290,3 @@ class Observer:
         self._frame += 1
         if self._on_frame is not None:
             self._on_frame(pending.id)
-
-
-def register_caches(tts: pocket.TTS, writer: RecordingWriter) -> dict[str, dict[str, Cache]]:
-    """Every cache of the model as a row of the recording, by model and state key."""
-    rows: dict[str, dict[str, Cache]] = {"flow_lm": {}, "mimi": {}}
-    for cache in pocket.cache_rows(tts):
-        described = {name: value for name, value in vars(cache).items() if name != "id"}
-        rows[cache.model][cache.name] = writer.add_cache(**described)
-    return rows

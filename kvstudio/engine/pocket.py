@@ -8,6 +8,7 @@ MimiModel.decode_from_latent      ┘
 """
 
 import inspect
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -109,9 +110,12 @@ class Settings:
             setattr(tts, name, value)
 
 
-def stream_arguments(tts: TTS, spec: RunSpec) -> dict[str, object]:
-    """Keyword arguments of `generate_audio_stream` that the spec asks for."""
-    arguments: dict[str, object] = {"copy_state": spec.copy_state}
+def stream_arguments(tts: TTS, spec: RunSpec, end: threading.Event) -> dict[str, object]:
+    """Keyword arguments of `generate_audio_stream` that the spec asks for.
+
+    `end` is set when the run is to end; releases from 3.3 on look at it too.
+    """
+    arguments: dict[str, object] = {"copy_state": spec.copy_state, "stop": end}
     if spec.frames_after_eos is not None:
         arguments["frames_after_eos"] = spec.frames_after_eos
     if spec.max_tokens is not None:

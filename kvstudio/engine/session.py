@@ -33,10 +33,14 @@ class Session:
 
     Args:
         reporter: told of the progress of loading; cancelling goes through it.
+        drain: waits until what the model has printed so far has been given to `log`.
     """
 
-    def __init__(self, reporter: ProgressReporter) -> None:
+    def __init__(
+        self, reporter: ProgressReporter, drain: Callable[[], None] = lambda: None
+    ) -> None:
         self.reporter = reporter
+        self._drain = drain
         self.tts: pocket.TTS | None = None
         self.source: ModelSource | None = None
         self.voice: Voice | None = None
@@ -48,7 +52,6 @@ class Session:
 
     def load(self, source: ModelSource) -> dict[str, Any]:
         """Loads a model, unless it is the one loaded; the model's card."""
-        self.reporter.begin()
         self.reporter.step(f"loading {source.title}")
         with reported_downloads(self.reporter):
             tts = pocket.load_model(source)
@@ -59,7 +62,6 @@ class Session:
 
     def make_voice(self, source: str) -> dict[str, Any]:
         """Makes the voice state for the loaded model; the voice's card."""
-        self.reporter.begin()
         self.reporter.step(f"making voice {source}")
         demo = self.source is not None and self.source.kind == "demo"
         with reported_downloads(self.reporter):
@@ -108,19 +110,13 @@ class Session:
         on_frame: Callable[[int], None] | None = None,
     ) -> Outcome:
         """Runs the spec into the recording, held at the gate, and closes it; never raises."""
-        tts = self._loaded()
-        assert self.voice is not None
-        assert self._settings is not None
         self._writer = writer
-        observer = Observer(tts, writer, gate, spec.trace, on_frame, self.voice.trace)
-        self._settings.apply(tts, spec)
-        self._voice_used = not spec.copy_state
         try:
-            outcome = self._observe(spec, observer, gate)
-        finally:
-            gate.stop()
-            self._settings.restore(tts)
-            self._writer = None
+            outcome = self._run(spec, writer, gate, on_frame)
+        except KVStudioError as error:  # the recording could not even be begun
+            outcome = Outcome("failed", str(error))
+        self._drain()
+        self._writer = None
         writer.finish(outcome.status, outcome.reason)
         return outcome
 
@@ -140,10 +136,28 @@ class Session:
             raise SpecError("no model is loaded")
         return self.tts
 
+    def _run(
+        self,
+        spec: RunSpec,
+        writer: RecordingWriter,
+        gate: Gate,
+        on_frame: Callable[[int], None] | None,
+    ) -> Outcome:
+        tts = self._loaded()
+        assert self.voice is not None
+        assert self._settings is not None
+        observer = Observer(tts, writer, gate, spec.trace, on_frame, self.voice.trace)
+        self._settings.apply(tts, spec)
+        self._voice_used = not spec.copy_state
+        try:
+            return self._observe(spec, observer, gate)
+        finally:
+            self._settings.restore(tts)
+
     def _observe(self, spec: RunSpec, observer: Observer, gate: Gate) -> Outcome:
         assert self.tts is not None
         assert self.voice is not None
-        arguments = pocket.stream_arguments(self.tts, spec)
+        arguments = pocket.stream_arguments(self.tts, spec, gate.end)
         try:
             with observer.observing():
                 torch.manual_seed(spec.seed)
@@ -151,14 +165,15 @@ class Session:
                 for _ in stream:
                     pass
                 observer.finish()
-        except RunStopped:
-            return Outcome("stopped", f"stopped before frame {observer.next_frame}")
-        except Exception as error:  # noqa: BLE001 -- the model's code may raise anything
-            return self._failed(observer, error)
-        if gate.stopped:
-            return Outcome("stopped", f"stopped before frame {observer.next_frame}")
+        except KeyboardInterrupt:
+            gate.stop()
+        except BaseException as error:  # noqa: BLE001 -- the model's code may raise anything
+            if not (gate.stopped or isinstance(error, RunStopped)):
+                observer.problem = observer.problem or error
         if observer.problem is not None:
             return self._failed(observer, observer.problem)
+        if gate.stopped:
+            return Outcome("stopped", f"stopped before frame {observer.next_frame}")
         return Outcome("finished", observer.why_ended())
 
     def _failed(self, observer: Observer, error: BaseException) -> Outcome:
