@@ -9,10 +9,12 @@ error and ends with 0 (done), 2 (bad usage or input) or 3 (the run failed).
 
 import argparse
 import faulthandler
+import io
 import logging
 import os
 import sys
 from pathlib import Path
+from typing import TextIO
 
 # The plain download can be shown byte by byte and cancelled; the other one cannot.
 os.environ.setdefault("HF_HUB_DISABLE_XET", "1")
@@ -35,7 +37,7 @@ def main() -> int:
 
 
 def serve() -> int:
-    from kvstudio.engine.output import capture, take_over_stdout
+    from kvstudio.engine.output import Capture, flush_output, take_over_stdout
     from kvstudio.recording.protocol import State
 
     out = take_over_stdout()
@@ -44,13 +46,26 @@ def serve() -> int:
     from kvstudio.engine.server import Server
 
     faulthandler.enable(file=os.dup(2))  # a crash is told to whoever started us
-    server = Server(out)
-    capture(1, "stdout", server.log)
-    capture(2, "stderr", server.log)
-    server.serve(sys.stdin)
+    captures: list[Capture] = []
+
+    def drain() -> None:
+        flush_output()
+        for each in captures:
+            each.drain()
+
+    server = Server(out, drain)
+    captures += [Capture(1, "stdout", server.log), Capture(2, "stderr", server.log)]
+    server.serve(_lines(sys.stdin))
     out.flush()
     # Threads of the model may hang in a native call; the recording is closed, so leave at once.
     os._exit(0)
+
+
+def _lines(stdin: TextIO) -> TextIO:
+    """Standard input, in which even what is no text is a line and gets its answer."""
+    if isinstance(stdin, io.TextIOWrapper):
+        stdin.reconfigure(encoding="utf-8", errors="replace")
+    return stdin
 
 
 if __name__ == "__main__":

@@ -24,13 +24,18 @@ from kvstudio.recording.spec import ModelSource, RunSpec
 
 
 class Server:
-    """One engine process as its window sees it. `out` takes a line a message."""
+    """One engine process as its window sees it.
 
-    def __init__(self, out: TextIO) -> None:
+    Args:
+        out: takes a line a message.
+        drain: waits until what was printed so far has come to `log`.
+    """
+
+    def __init__(self, out: TextIO, drain: Callable[[], None] = lambda: None) -> None:
         self._out = out
         self._writing = threading.Lock()
         self._reporter = ProgressReporter(self.emit)
-        self.session = Session(self._reporter)
+        self.session = Session(self._reporter, drain)
         self._jobs: queue.SimpleQueue[tuple[p.Command, Callable[[], None]] | None]
         self._jobs = queue.SimpleQueue()
         self._busy: str | None = None
@@ -107,7 +112,7 @@ class Server:
 
     def _move(self, command: p.Command) -> None:
         gate = self._gate
-        if gate is None:
+        if gate is None or gate.over:
             raise KVStudioError(f"there is no run to {command.name}; start one first")
         if isinstance(command, p.Step):
             gate.step(command.count)
@@ -115,19 +120,22 @@ class Server:
             gate.run(command.until)
         elif isinstance(command, p.Pause):
             gate.pause()
+            if (frame := gate.held) is not None:  # it changed nothing, which is an answer too
+                self._on_held(frame)
 
     def _stop(self) -> None:
+        if self._busy is None:
+            raise KVStudioError("there is nothing to stop")
+        # First the one, then the other: a run that begins meanwhile looks at them in turn.
+        self._reporter.cancel()
         if self._gate is not None:
             self._gate.stop()
-        elif self._busy is not None:
-            self._reporter.cancel()
-        else:
-            raise KVStudioError("there is nothing to stop")
 
     def _enqueue(self, command: p.Command, job: Callable[[], None]) -> None:
         if self._busy is not None:
             raise KVStudioError(f"the engine is busy {self._busy}; stop that first")
         self._busy = _BUSY_WORDS[type(command)]
+        self._reporter.begin()
         self._jobs.put((command, job))
 
     def _require_model(self) -> None:
@@ -162,9 +170,9 @@ class Server:
             self._load(spec.model)
         if not self.session.has_voice(spec):
             self._make_voice(spec.voice)
+        gate = self._gate = Gate(self._on_held, self._on_released)
+        self._reporter.check()
         writer = self.session.open_recording(spec, path)
-        gate = Gate(self._on_held, self._on_released)
-        self._gate = gate
         self.emit(p.Started(path=str(path)))
         outcome = self.session.run(spec, writer, gate, self._on_frame)
         if outcome.status == "failed":
@@ -190,9 +198,9 @@ class Server:
             self.emit(p.State("ready", "ready"))
 
     def _shut_down(self) -> None:
+        self._reporter.cancel()
         if self._gate is not None:
             self._gate.stop()
-        self._reporter.cancel()
         self._jobs.put(None)
         self._worker.join(SHUT_DOWN_S)
 
