@@ -17,6 +17,7 @@ class LedgerRow:
 
     Attributes:
         begun: whether the chunk's caches have been sized; before, only the sum is known.
+        expanded: whether they had been at the frame.
         used: slots in use at the frame, or None if the chunk begins later.
         capacity: slots there were at the frame; the final capacity if the chunk begins later.
         frames: decode steps done at the frame, of at most `chunk.max_gen_len`.
@@ -25,6 +26,7 @@ class LedgerRow:
 
     chunk: Chunk
     begun: bool
+    expanded: bool
     used: int | None
     capacity: int
     frames: int
@@ -64,6 +66,7 @@ def ledger_row(recording: Recording, chunk: Chunk, frame: int | None) -> LedgerR
     return LedgerRow(
         chunk=chunk,
         begun=begun,
+        expanded=has_begun(until),
         used=max((state.offset or 0 for _, state in here), default=None),
         capacity=min((state.capacity for _, state in here), default=chunk.capacity_after),
         frames=sum(each.phase == "decode" for each in until),

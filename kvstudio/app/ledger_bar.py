@@ -18,7 +18,7 @@ HEIGHT = 22
 class Segment:
     """Slots `[first, last)` of one kind; `words` from the fullest to the shortest."""
 
-    kind: str  # before | text | generated | left | missing
+    kind: str  # voice | before | text | generated | left | to come | missing
     first: int
     last: int
 
@@ -35,12 +35,13 @@ def segments(row: LedgerRow) -> list[Segment]:
     before = min(used, chunk.current_end)
     text = min(used, chunk.current_end + chunk.token_count)
     end = max(row.capacity, used)
+    required = max(end, chunk.required_len if row.used is not None else 0)
     kinds = [
         ("before" if chunk.continues is not None else "voice", 0, before),
         ("text", before, text),
         ("generated", text, used),
         ("left", used, end),
-        ("missing", end, max(end, chunk.required_len if row.begun else 0)),
+        ("missing" if row.expanded else "to come", end, required),
     ]
     return [Segment(kind, first, last) for kind, first, last in kinds if last > first]
 
@@ -66,6 +67,8 @@ class LedgerBar(QWidget):
         if kind == "left":
             brush = pattern_brush(Pattern.DIAGONAL, palette.hatch, palette.unwritten, ratio)
             return palette.unwritten, brush
+        if kind == "to come":
+            return palette.background, QBrush(QColor(palette.background))
         if kind == "missing":
             brush = pattern_brush(Pattern.CROSSES, palette.error, palette.background, ratio)
             return palette.background, brush

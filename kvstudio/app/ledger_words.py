@@ -38,12 +38,14 @@ def use_words(row: LedgerRow) -> str:
     """How far the chunk has come at the frame."""
     if row.used is None or row.left is None:
         return "begins later than this frame"
+    if not row.expanded:
+        grows = f", to be expanded to {row.chunk.required_len:,}"
+        return f"{counted(row.used, 'slot')} used{grows * (row.capacity < row.chunk.required_len)}"
     left = f"{row.left:,} left" if row.left >= 0 else f"{-row.left:,} past the end"
     frames = f"{row.frames:,} of at most {counted(row.chunk.max_gen_len, 'frame')}"
     grown = "" if row.chunk.capacity_after != row.chunk.capacity_before else ", no growth needed"
     return (
-        f"{row.used:,} of {counted(row.capacity, 'slot')} used, {left}; {frames} generated"
-        f"{grown if row.begun else ', not expanded yet'}"
+        f"{row.used:,} of {counted(row.capacity, 'slot')} used, {left}; {frames} generated{grown}"
     )
 
 

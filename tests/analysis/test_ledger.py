@@ -42,6 +42,7 @@ def test_a_healthy_chunk(
 ) -> None:
     (row,) = rows_of(whole, frame)
     assert row.begun
+    assert row.expanded == (frame is not None and frame > 0)
     assert row.passed
     assert row.total == row.chunk.required_len == 23
     assert (row.used, row.capacity, row.frames) == (used, capacity, frames)

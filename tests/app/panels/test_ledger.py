@@ -123,7 +123,9 @@ def test_the_sum_of_a_chunk(show: Show, whole: Path) -> None:
 def test_the_voice_frame_stands_before_the_expansion(show: Show, whole: Path) -> None:
     panel = show(whole)
     move(panel, 0)
-    assert panel.card.use.text() == ("5 of 5 slots used, 0 left; 0 of at most 12 frames generated")
+    assert panel.card.use.text() == "5 slots used, to be expanded to 23"
+    assert panel.card.bar.toolTip() == "voice 5, to come 18"
+    panel.grab()
 
 
 def test_a_chunk_that_is_not_expanded_yet_is_not_judged(show: Show, tmp_path: Path) -> None:
@@ -133,7 +135,7 @@ def test_a_chunk_that_is_not_expanded_yet_is_not_judged(show: Show, tmp_path: Pa
     panel = show(run.path)
     assert panel.card.numbers["capacity"].text() == "5 so far"
     assert panel.card.verdicts["capacity"].text() == ""
-    assert panel.card.use.text().endswith("not expanded yet")
+    assert panel.card.use.text() == "5 slots used, to be expanded to 23"
     assert cells(panel.chunk_table, 0)["verdict"] == "not expanded yet"
     assert panel.summary.text() == "✓ 1 chunk adds up"
     run.writer.finish("stopped")
