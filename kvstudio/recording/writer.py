@@ -8,6 +8,7 @@ import platform
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -51,6 +52,7 @@ class RecordingWriter:
         self._snapshots: dict[tuple[int, bytes], int] = {}
         self._first_sample = 0
         self._connection: sqlite3.Connection | None = self._create()
+        weakref.finalize(self, self._connection.close)
         self._interner = OpInterner(self._connection)
         first = {"spec": json.loads(spec.to_json()), "versions": dict(versions), **_host_facts()}
         self.set_facts(**{**first, **facts})
