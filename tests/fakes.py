@@ -49,6 +49,7 @@ class FakeRun:
         mimi_steps: int = 4,
         spec: RunSpec | None = None,
         ops_per_frame: int = 20,
+        encoder: int = 0,
     ) -> None:
         self.path, self.voice, self.text, self.room = path, voice, text, room
         self.mimi_steps, self.ops_per_frame = mimi_steps, ops_per_frame
@@ -58,6 +59,7 @@ class FakeRun:
         self.writer.add_source(FILE, SOURCE)
         self.flow = [self._cache("flow_lm", n, heads, dim, None) for n in range(layers)]
         self.mimi = [self._cache("mimi", 0, heads, dim, 16)]
+        self.encoder = [self._cache("mimi", n, heads, dim, 16, "en") for n in range(encoder)]
         self.base = {cache.id: self._slots(cache, voice) for cache in self.flow}
         self.frame = self.chunk = -1
         self.offset = self.capacity = self.mimi_offset = 0
@@ -101,18 +103,19 @@ class FakeRun:
         self.offset += self.text
         self._add("text", self._flow_states(), deltas, ops=self._ops(1, deltas))
 
-    def decode(self, *, eos: bool = False, nan: bool = False) -> None:
-        """One decode step: a slot per FlowLM layer, Mimi slots, a latent and 80 ms of a tone."""
+    def decode(self, *, eos: bool = False, nan: bool = False, decoded: bool = True) -> None:
+        """One decode step: a slot per FlowLM layer, Mimi slots, a latent and 80 ms of a tone.
+
+        Without `decoded` Mimi never gets the latent, as the last one of a run.
+        """
         self.step += 1
         deltas = [self._delta(c, self.offset, 1, nan=nan) for c in self.flow]
         self.offset += 1
-        deltas += [self._delta(c, self.mimi_offset, self.mimi_steps) for c in self.mimi]
-        self.mimi_offset += self.mimi_steps
-        mimi_capacity = self.room * self.mimi_steps
-        states = self._flow_states() + [
-            CacheState(c.id, self.mimi_offset, mimi_capacity, mimi_capacity - self.mimi_offset)
-            for c in self.mimi
-        ]
+        states = self._flow_states()
+        if decoded:
+            deltas += [self._delta(c, self.mimi_offset, self.mimi_steps) for c in self.mimi]
+            self.mimi_offset += self.mimi_steps
+            states += self._mimi_states()
         times = (np.arange(FRAME_SAMPLES) + self.step * FRAME_SAMPLES) / SAMPLE_RATE
         audio = (0.3 * np.sin(2 * np.pi * 220 * times)).astype(np.float32)
         self._add(
@@ -120,7 +123,7 @@ class FakeRun:
             states,
             deltas,
             ops=self._ops(self.ops_per_frame, deltas, nan=nan),
-            audio=np.full_like(audio, np.nan) if nan else audio,
+            audio=None if not decoded else np.full_like(audio, np.nan) if nan else audio,
             latent=self.random.standard_normal(8).astype(np.float32),
             logit=2.0 if eos else -6.0 + self.step * 0.2,
             eos=eos,
@@ -136,8 +139,10 @@ class FakeRun:
 
     # ---- private ------------------------------------------------------------------------------
 
-    def _cache(self, model: str, layer: int, heads: int, dim: int, context: int | None) -> Cache:
-        prefix = "" if model == "flow_lm" else "decoder_transformer."
+    def _cache(
+        self, model: str, layer: int, heads: int, dim: int, context: int | None, part: str = "de"
+    ) -> Cache:
+        prefix = "" if model == "flow_lm" else f"{part}coder_transformer."
         return self.writer.add_cache(
             model=model,
             name=f"{prefix}transformer.layers.{layer}.self_attn",
@@ -163,6 +168,14 @@ class FakeRun:
     def _flow_states(self) -> list[CacheState]:
         empty = self.capacity - self.offset
         return [CacheState(c.id, self.offset, self.capacity, empty) for c in self.flow]
+
+    def _mimi_states(self) -> list[CacheState]:
+        capacity = self.room * self.mimi_steps
+        empty = capacity - self.mimi_offset
+        states = [CacheState(c.id, self.mimi_offset, capacity, empty) for c in self.mimi]
+        return states + [
+            CacheState(c.id, self.mimi_offset, capacity, capacity) for c in self.encoder
+        ]
 
     def _ops(self, count: int, deltas: list[SlotDelta], *, nan: bool = False) -> list[Op]:
         ops = []
