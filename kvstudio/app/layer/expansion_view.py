@@ -9,7 +9,7 @@ import numpy as np
 
 from kvstudio.app.cache_moment import FILL_WORDS
 from kvstudio.app.codes import encode
-from kvstudio.app.layer.pictures import Shown
+from kvstudio.app.layer.picture import Shown
 from kvstudio.app.layer.values import as_columns
 from kvstudio.app.words import counted
 
@@ -40,9 +40,10 @@ class ExpansionView:
     def shown(self, value_range: ValueRange) -> list[Shown]:
         """The pictures, in the order of `NAMES`; new slots are those that nobody wrote."""
         before, after = self.expansion.capacity_before, self.expansion.capacity_after
+        fill = FILL_WORDS.get(self.expansion.fill, self.expansion.fill)
         notes = (counted(before, "slot"), counted(after, "slot"))
         return [
-            Shown(NAMES[2 * part + side], notes[side], self._codes(part, slots, value_range))
+            Shown(NAMES[2 * part + side], notes[side], self._codes(part, slots, value_range), fill)
             for part in (0, 1)
             for side, slots in enumerate((before, after))
         ]

@@ -159,4 +159,4 @@ class HistogramStrip(QWidget):
         return QSize(150, HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(24, HEIGHT)
+        return QSize(64, HEIGHT)

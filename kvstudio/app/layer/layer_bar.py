@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from kvstudio.recording.rows import Cache
 
-LEAST_CHOOSER_WIDTH = 110
+LEAST_CHOOSER_WIDTH = 126
 BEFORE_AND_AFTER = "Before and after the expansion that made room for this chunk"
 NOTHING_EXPANDED = "No expansion: nothing gave this cache more slots for this chunk"
 

@@ -33,6 +33,22 @@ FEWEST_CELLS = 4
 THIN_FRAME = 8.0
 
 
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """One picture.
+
+    Attributes:
+        name: in bold above it; a note follows.
+        codes: `[T, B * H * D]`.
+        fill: what an unwritten slot holds, in a word.
+    """
+
+    name: str
+    note: str
+    codes: CodeArray
+    fill: str
+
+
 @dataclass(frozen=True)
 class Marks:
     """What is marked on a picture.
@@ -103,10 +119,11 @@ class Picture:
         self.box.addItem(self.marks)
         self.rows = 0
 
-    def show(self, codes: CodeArray, columns: Columns) -> None:
-        """Shows codes `[T, B * H * D]`, also the same array after it changed."""
-        self.rows = len(codes)
-        self.image.set_codes(codes)
+    def show(self, shown: Shown, columns: Columns) -> None:
+        """Shows codes, also the same array after it changed."""
+        self.rows = len(shown.codes)
+        self.image.fill = shown.fill
+        self.image.set_codes(shown.codes)
         self.marks.columns, self.marks.own_rows = columns, self.rows
 
     def limit(self, rows: int, columns: int) -> None:

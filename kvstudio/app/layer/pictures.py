@@ -6,7 +6,6 @@ double click shows everything again. Keys: see `geometry.stepped`; + - 0 magnify
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyqtgraph as pg
@@ -14,7 +13,7 @@ from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QScrollBar, QWidget
 
 from kvstudio.app.layer.geometry import Cell, Columns, stepped
-from kvstudio.app.layer.picture import ZOOM_STEP, Marks, Picture
+from kvstudio.app.layer.picture import ZOOM_STEP, Marks, Picture, Shown
 from kvstudio.app.layer.rulers import HeadRuler, SlotRuler
 from kvstudio.app.theme import current_palette
 
@@ -23,20 +22,11 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QKeyEvent
 
-    from kvstudio.app.codes import BoolArray, CodeArray
+    from kvstudio.app.codes import BoolArray
     from kvstudio.app.painting.strips import SlotRoles
 
 STEPS_PER_SLOT = 10
 LEAST_ROWS = 256
-
-
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """One picture: its name, words beside it, and its codes `[T, B * H * D]`."""
-
-    name: str
-    note: str
-    codes: CodeArray
 
 
 class LayerPictures(QWidget):
@@ -121,7 +111,7 @@ class LayerPictures(QWidget):
         anew = (rows, columns) != (self._rows, self.columns)
         self._rows, self.columns = rows, columns
         for picture, head, each in zip(self._pictures, self._heads, shown, strict=True):
-            picture.show(each.codes, columns)
+            picture.show(each, columns)
             head.show(columns, each.note)
             picture.limit(rows, len(columns))
         wanted = min(rows, max(LEAST_ROWS, 1 << (2 * rows_in_use - 1).bit_length()))

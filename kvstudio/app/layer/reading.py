@@ -9,8 +9,8 @@ import numpy as np
 from kvstudio.app.cache_moment import CacheMoment, cache_moments
 from kvstudio.app.layer.expansion_view import NAMES, ExpansionView, expansion_view
 from kvstudio.app.layer.geometry import Cell, Columns
+from kvstudio.app.layer.picture import Shown
 from kvstudio.app.layer.picture_codes import LayerCodes, ValueRange
-from kvstudio.app.layer.pictures import Shown
 from kvstudio.app.layer.readout import cell_words, layer_lines, number_words, place_words
 from kvstudio.app.layer.values import LayerValues
 
@@ -77,7 +77,7 @@ class LayerReading:
         self._codes.show(self.values, np.array(self._stale, np.intp), value_range)
         self._stale.clear()
         return [
-            Shown(name, kind, codes)
+            Shown(name, kind, codes, self.moment.fill)
             for name, kind, codes in zip(PLAIN_NAMES, KINDS, self._codes.codes, strict=True)
         ]
 

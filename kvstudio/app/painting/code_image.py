@@ -39,11 +39,13 @@ if TYPE_CHECKING:
 SMALLEST_GLYPH_CELL = 6.0
 SPOT = 3.0
 
-WORDS = {Code.UNWRITTEN: ("unwritten (NaN)", "unwritten"), Code.MASKED: ("masked",)}
-
 
 class CodeImageItem(pg.GraphicsObject):  # type: ignore[misc]  # pyqtgraph is untyped
-    """Paints uint8 codes `[rows, columns]`; cell (r, c) covers x in [c, c + 1), y in [r, r + 1)."""
+    """Paints uint8 codes `[rows, columns]`; cell (r, c) covers x in [c, c + 1), y in [r, r + 1).
+
+    Attributes:
+        fill: what an unwritten cell holds, in a word.
+    """
 
     def __init__(self, palette: Palette) -> None:
         super().__init__()
@@ -52,6 +54,7 @@ class CodeImageItem(pg.GraphicsObject):  # type: ignore[misc]  # pyqtgraph is un
         self._regions: Sequence[Region] | None = None
         self._scan: CodeScan = scan(self._codes)
         self._palette = palette
+        self.fill = "NaN"
 
     def set_codes(self, codes: CodeArray, regions: Sequence[Region] | None = None) -> None:
         """Show a matrix; it is not copied if its rows are contiguous.
@@ -166,7 +169,9 @@ class CodeImageItem(pg.GraphicsObject):  # type: ignore[misc]  # pyqtgraph is un
             ratio = painter.device().devicePixelRatioF()
             ink = ink_on(colors.masked)
             painter.fillRect(shown, pattern_brush(Pattern.DOTS, ink, colors.masked, ratio))
-        word = fitting_word(shown, WORDS.get(region.code, ()), painter.font())
+        unwritten = (f"unwritten ({self.fill})", "unwritten")
+        words = unwritten if region.code == Code.UNWRITTEN else ("masked",)
+        word = fitting_word(shown, words, painter.font())
         if word is not None:
             draw_word(painter, shown, word, colors.muted_text, colors.panel)
 
