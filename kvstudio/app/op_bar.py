@@ -76,7 +76,9 @@ class OpBar(QWidget):
     # ---- private ------------------------------------------------------------------------------
 
     def _button(self, text: str, tip: str) -> QToolButton:
-        button = QToolButton(text=text, toolTip=tip, checkable=True)
+        button = QToolButton(text=text)
+        button.setToolTip(tip)
+        button.setCheckable(True)
         self._group.addButton(button)
         return button
 

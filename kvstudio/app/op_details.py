@@ -5,7 +5,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QTextBrowser, QWidget
 
 from kvstudio.app.cache_words import cache_labels
-from kvstudio.app.op_words import details_html, op_details
+from kvstudio.app.op_words import details_html, frame_details, op_details
 from kvstudio.app.source_view import BARE, SourceView
 from kvstudio.app.theme import current_palette
 from kvstudio.recording.errors import RecordingError
@@ -28,15 +28,17 @@ class OpDetails(QSplitter):
         self.addWidget(self.words)
         self.setChildrenCollapsible(False)
         self.setSizes([300, 250])
-        self._shown: tuple[Recording, int] | None = None
+        self._shown: tuple[Recording, int] | None = None  # recording and op
+        self._summed: tuple[Recording, int] | None = None  # recording and frame
         self.clear()
 
     def show_op(self, recording: Recording, op: int) -> None:
         """Reads the op and shows it; harmless when repeated."""
         if self._shown == (recording, op):
             return
-        self._shown = (recording, op)
+        self._shown, self._summed = (recording, op), None
         self.words.show()
+        self.source.show()
         try:
             found = recording.ops.get(op)
             text = recording.source(found.site[0])
@@ -50,16 +52,35 @@ class OpDetails(QSplitter):
         self.words.setHtml(details_html(details, current_palette().muted_text))
         self.source.show_line(*found.site, text)
 
+    def show_frame(self, recording: Recording, frame: int) -> None:
+        """While no op is selected: what the ops of a frame took."""
+        if self._summed == (recording, frame):
+            return
+        self._shown, self._summed = None, (recording, frame)
+        self.words.show()
+        self.source.hide()
+        try:
+            shares = recording.ops.shares(frame)
+        except RecordingError as error:
+            self.words.setPlainText(f"The ops of this frame cannot be read: {error.what}")
+            return
+        details = [*frame_details(recording.frames[frame], shares), ("", ""), ("", CHOOSE)]
+        self.words.setHtml(details_html(details, current_palette().muted_text))
+
     def clear(self) -> None:
-        self._shown = None
+        self._shown = self._summed = None
         self.words.hide()
+        self.source.show()
         self.source.clear(CHOOSE)
 
     def restyle(self) -> None:
         self.source.restyle()
-        shown, self._shown = self._shown, None
+        shown, summed = self._shown, self._summed
+        self._shown = self._summed = None
         if shown is not None:
             self.show_op(*shown)
+        elif summed is not None:
+            self.show_frame(*summed)
 
     # ---- Qt overrides -------------------------------------------------------------------------
 

@@ -1,14 +1,16 @@
 """One op in words: the cells of its row, and all of it in sentences."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
 from kvstudio.app.cache_words import touches_words
-from kvstudio.recording.ops import NAN_WORDS, part_word
+from kvstudio.app.words import counted
+from kvstudio.recording.ops import NAN_WORDS, OpShare, part_word
 from kvstudio.recording.rows import Frame, Op
 
 NAN, INF = 1, 2
+DEAREST = 6
 Labels = Mapping[int, str]
 
 
@@ -27,7 +29,7 @@ OP_COLUMNS = (
     OpColumn("#", 6, lambda op, _: str(op.id), right=True, tip="Number of the op in this run"),
     OpColumn("frame", 6, lambda op, _: str(op.frame), right=True),
     OpColumn("part", 8, lambda op, _: part_word(op.part), tip="Which part of the step ran it"),
-    OpColumn("op", 22, lambda op, _: op.name),
+    OpColumn("op", 25, lambda op, _: op.name),
     OpColumn("NaN", 8, lambda op, _: nan_words(op), tip="NaN or Inf taken → given"),
     OpColumn(
         "slots", 30, lambda op, labels: touches_words(op.touches, labels),
@@ -54,6 +56,10 @@ def short_file(file: str) -> str:
     return file.removeprefix("pocket_tts/")
 
 
+def millis(nanoseconds: int) -> str:
+    return f"{nanoseconds / 1e6:,.2f} ms"
+
+
 def micros(nanoseconds: int) -> str:
     return f"{nanoseconds / 1000:,.1f}"
 
@@ -72,6 +78,27 @@ def op_details(op: Op, frame: Frame | None, labels: Labels) -> list[tuple[str, s
         ("time", f"{micros(op.took_ns)} µs, {_began(op.began_ns)}"),
         ("thread", op.thread),
     ]
+
+
+def frame_details(frame: Frame, shares: Sequence[OpShare]) -> list[tuple[str, str]]:
+    """(heading, words) of what the ops of a frame took, by part and by op."""
+    whole = sum(share.took_ns for share in shares)
+    calls = sum(share.count for share in shares)
+    facts = [("frame", f"{frame.id}, {frame.title}: {counted(calls, 'op')} in {millis(whole)}")]
+    for part in sorted({share.part for share in shares}):
+        within = [share for share in shares if share.part == part]
+        took, count = sum(s.took_ns for s in within), sum(s.count for s in within)
+        facts.append((part_word(part), f"{counted(count, 'op')}, {millis(took)}"))
+    dearest: dict[str, tuple[int, int]] = {}
+    for share in shares:
+        count, took = dearest.get(share.op, (0, 0))
+        dearest[share.op] = (count + share.count, took + share.took_ns)
+    ranked = sorted(dearest.items(), key=lambda each: -each[1][1])[:DEAREST]
+    facts += [
+        ("" if place else "most time", f"{millis(took)}  {name}, {count:,} ×")  # noqa: RUF001
+        for place, (name, (count, took)) in enumerate(ranked)
+    ]
+    return facts
 
 
 def details_html(details: list[tuple[str, str]], muted: str) -> str:

@@ -47,6 +47,16 @@ class OpColumns:
     nan_out: int | None
 
 
+@dataclass(frozen=True)
+class OpShare:
+    """What one op, called so many times, took of a frame."""
+
+    part: int
+    op: str
+    count: int
+    took_ns: int
+
+
 class OpTable:
     """Every op of the recording, by id; texts are looked up once per distinct call or shape.
 
@@ -172,6 +182,17 @@ class OpTable:
                 id=int(op),
                 frame=columns.frame,
             )
+
+    def shares(self, frame: int) -> list[OpShare]:
+        """What each op took of a frame, part by part, the dearest first."""
+        with reading(self._path):
+            rows = self._connection.execute(
+                "SELECT op.part, call.op, count(*), sum(op.took_ns) FROM op "
+                "JOIN call ON call.id = op.call WHERE op.frame = ? "
+                "GROUP BY op.part, call.op ORDER BY op.part, 4 DESC",
+                (frame,),
+            )
+            return [from_row(OpShare, row) for row in rows]
 
     def touches(self, op: int) -> list[Touch]:
         with reading(self._path):

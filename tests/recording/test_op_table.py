@@ -77,6 +77,17 @@ def test_the_touches_of_a_slot_can_be_followed(recording: Recording) -> None:
     assert recording.ops.touching(0, 11, until_frame=9, after=middle) == later
 
 
+def test_what_a_frame_spent_its_time_on(recording: Recording) -> None:
+    shares = recording.ops.shares(3)
+    ops = [recording.ops.get(op) for op in recording.ops.of_frame(3)]
+    assert {(each.part, each.op) for each in shares} == {(op.part, op.name) for op in ops}
+    for each in shares:
+        same = [op.took_ns for op in ops if (op.part, op.name) == (each.part, each.op)]
+        assert (each.count, each.took_ns) == (len(same), sum(same))
+    assert shares == sorted(shares, key=lambda each: (each.part, -each.took_ns))
+    assert recording.ops.shares(0) == []
+
+
 def test_there_is_no_op_past_the_last(recording: Recording) -> None:
     with pytest.raises(DamagedRecording, match="there is no op 61"):
         recording.ops.get(ALL)

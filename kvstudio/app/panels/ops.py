@@ -161,7 +161,7 @@ class OpsPanel(Panel):
         recording, cursor = self.workspace.recording, self.workspace.cursor
         assert recording is not None, "there is a cursor only in a recording"
         if cursor.op is None:
-            self.details.clear()
+            self._show_frame_details(recording)
             if self.bar.scope == "all" and changed & (Changed.FRAME | Changed.RECORDING):
                 self._scroll_to_frame(recording)
             return
@@ -169,6 +169,13 @@ class OpsPanel(Panel):
         row = self.model.row_of(cursor.op)
         if row != self._current_row():
             self.table.select(row)
+
+    def _show_frame_details(self, recording: Recording) -> None:
+        frame = self.workspace.cursor.frame
+        if self.bar.scope == "frame" and frame is not None and len(self.model.ids):
+            self.details.show_frame(recording, frame)
+        else:
+            self.details.clear()
 
     def _scroll_to_frame(self, recording: Recording) -> None:
         frame = self.workspace.cursor.frame

@@ -231,7 +231,21 @@ def test_leaving_the_frame_deselects(show: Show, whole: Path) -> None:
     move(panel, frame=3, op=23)
     move(panel, frame=2)
     assert panel.table.selected_rows() == []
+    assert panel.details.source.isHidden()
+
+
+def test_while_no_op_is_selected_the_frame_is_summed_up(show: Show, whole: Path) -> None:
+    panel = show(whole)
+    move(panel, frame=3)
+    words = panel.details.words.toPlainText().split("\n")
+    assert "3, decode step 1: 20 ops in 0.01 ms" in words
+    assert "0.01 ms aten.matmul.default, 10 ×" in words  # noqa: RUF001
+    assert "Select an op to see its source line and what it touched." in words
+    panel.bar.choose("all")
     assert panel.details.words.isHidden()
+    assert panel.details.source.text.placeholderText().startswith("Select an op")
+    panel.bar.choose("frame")
+    assert not panel.details.words.isHidden()
 
 
 def test_the_history_of_a_slot(show: Show, whole: Path, qtbot: QtBot) -> None:
@@ -406,6 +420,13 @@ def test_a_damaged_table_is_told_in_place_of_it(show: Show, whole: Path) -> None
     assert panel.model.rowCount() == OPS_A_FRAME
 
 
+def test_a_frame_that_cannot_be_summed_up_says_so(show: Show, whole: Path) -> None:
+    with closing(sqlite3.connect(whole, isolation_level=None)) as connection:
+        connection.execute("UPDATE op SET part = 'x'")
+    panel = show(whole)
+    assert "cannot be read" in panel.details.words.toPlainText()
+
+
 def test_a_source_that_was_not_kept(show: Show, whole: Path) -> None:
     with closing(sqlite3.connect(whole, isolation_level=None)) as connection:
         connection.execute("DELETE FROM source")
@@ -446,6 +467,10 @@ def test_other_colours_are_taken_on(show: Show, whole: Path, qapp: object) -> No
         colors.add(index.data(Qt.ItemDataRole.ForegroundRole).name())
     assert len(colors) == 2
     assert "number 45" in panel.details.words.toPlainText()
+    move(panel, frame=3)
+    apply_theme(qapp, "light")  # type: ignore[arg-type]
+    panel.refresh_now()
+    assert "decode step 1" in panel.details.words.toPlainText()
 
 
 def test_rows_are_read_only_where_they_are_seen(
