@@ -76,7 +76,8 @@ class OpBar(QWidget):
     # ---- private ------------------------------------------------------------------------------
 
     def _button(self, text: str, tip: str) -> QToolButton:
-        button = QToolButton(text=text)
+        button = QToolButton()
+        button.setText(text)
         button.setToolTip(tip)
         button.setCheckable(True)
         self._group.addButton(button)
