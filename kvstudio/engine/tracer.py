@@ -125,11 +125,7 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
     # One long function on purpose: it runs a thousand times a frame, and every call it would be
     # split into costs as much as a shape.
     def __torch_dispatch__(  # noqa: C901, PLR0915
-        self,
-        func: Any,
-        types: Sequence[type],
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         began = perf_counter_ns()
         result = func(*args, **kwargs) if kwargs else func(*args)
@@ -150,14 +146,11 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
                 frame = frame.f_back
                 ours = model_code.get(frame.f_code)
         modules, known, raw = self._modules, self._known, self._raw
-        module = modules[-1] if modules else ""
-        raw += (facts, began, took, frame.f_code, frame.f_lineno, module)
+        raw += (facts, began, took, frame.f_code, frame.f_lineno, modules[-1] if modules else "")
         inside: str | None = None
         given = len(args)
         for position in positions:
-            if position >= given:
-                break
-            tensor = args[position]
+            tensor = args[position] if position < given else None
             if isinstance(tensor, Tensor):
                 identity = id(tensor)
                 raw += (identity, tensor.shape, tensor.dtype)
