@@ -69,6 +69,8 @@ def encode(
     """
     _require_range(low, high)
     codes = np.empty(values.shape, np.uint8) if out is None else out
+    if values.size == 0:
+        return codes
     rows = np.asarray(written.reshape(len(values), -1).any(axis=1))
     codes[~rows] = Code.UNWRITTEN
     with np.errstate(over="ignore", invalid="ignore"):

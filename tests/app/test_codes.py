@@ -162,3 +162,7 @@ def test_the_map_leaves_zero_evenly_on_both_sides(palette: Palette) -> None:
     steps = np.abs(np.diff(table[Code.LOWEST : Code.HIGHEST + 1, :3], axis=0)).sum(axis=1)
     assert steps.max() < 20
     assert np.abs(table[Code.LOWEST] - table[Code.HIGHEST]).sum() > 150
+
+
+def test_a_cache_without_slots_has_no_codes() -> None:
+    assert encode(np.empty((0, 4), np.float32), np.empty(0, np.bool_), -1, 1).shape == (0, 4)

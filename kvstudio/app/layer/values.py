@@ -151,4 +151,5 @@ class LayerValues:
 
 def as_columns(values: Floats) -> Floats:
     """`[2, B, T, H, D]` as `[2, T, B * H * D]`."""
-    return np.moveaxis(values, 1, 2).reshape(2, values.shape[2], -1)
+    parts, batch, slots, heads, dim = values.shape
+    return np.moveaxis(values, 1, 2).reshape(parts, slots, batch * heads * dim)
