@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted([*ROOT.glob("kvstudio/**/*.py"), *ROOT.glob("tests/**/*.py"), ROOT / "main.py"])
 FILE_LINES = 300
+TEST_FILE_LINES = 500  # cases stand one after another, and a list of them is read like one
 FUNCTION_LINES = 50
 AT_THE_DOOR = {
     ".ci",
@@ -65,7 +66,7 @@ def test_no_file_is_too_long() -> None:
     long = {
         str(path.relative_to(ROOT)): lines
         for path in SOURCES
-        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > FILE_LINES
+        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > _most_lines(path)
     }
     assert not long
 
@@ -73,6 +74,10 @@ def test_no_file_is_too_long() -> None:
 def test_no_function_is_too_long() -> None:
     long = {where: lines for path in SOURCES for where, lines in _functions(path)}
     assert not {where: lines for where, lines in long.items() if lines > FUNCTION_LINES}
+
+
+def _most_lines(path: Path) -> int:
+    return TEST_FILE_LINES if path.is_relative_to(ROOT / "tests") else FILE_LINES
 
 
 def _functions(path: Path) -> Iterator[tuple[str, int]]:
