@@ -252,16 +252,16 @@ class Recording:
             return np.frombuffer(rows[0][0], "<f4") if rows else None
 
     def audio_frames(self, after: int = -1) -> Iterator[tuple[int, int, Floats]]:
-        """(frame, first sample, samples) of every frame that has audio, later than `after`."""
-        rows = self._rows("SELECT * FROM audio WHERE frame > ? ORDER BY frame", after)
+        """(frame, first sample, samples) of every frame in `frames` that has audio, after one."""
+        query = "SELECT * FROM audio WHERE frame > ? AND frame < ? ORDER BY frame"
+        rows = self._rows(query, after, len(self.frames))
         with self._reading():
             for frame, first, raw in rows:
                 yield frame, int(first), np.frombuffer(raw, "<f4")
 
     def audio(self) -> Floats:
         """All samples so far, one after another."""
-        parts = [samples for _, _, samples in self.audio_frames()]
-        return np.concatenate(parts) if parts else np.zeros(0, np.float32)
+        return np.concatenate([np.zeros(0, np.float32), *(s for _, _, s in self.audio_frames())])
 
     def source(self, file: str) -> str | None:
         """The text of a source file that a site names, as it was during the run."""

@@ -294,3 +294,15 @@ def test_numbers_come_back_bit_for_bit(path: Path) -> None:
 @pytest.mark.parametrize(("part", "word"), [(0, "voice"), (3, "mimi"), (7, "7"), (-1, "-1")])
 def test_parts_of_a_step_have_words(part: int, word: str) -> None:
     assert part_word(part) == word
+
+
+def test_audio_does_not_run_ahead_of_the_frames(tmp_path: Path) -> None:
+    run = FakeRun(tmp_path / "run.kvrec")
+    run.begin_chunk()
+    run.prefill()
+    run.decode()
+    with Recording.open(run.path) as recording:
+        run.decode()
+        assert [frame for frame, _, _ in recording.audio_frames()] == [2]
+        recording.refresh()
+        assert [frame for frame, _, _ in recording.audio_frames(after=2)] == [3]
