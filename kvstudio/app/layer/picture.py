@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QLineF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPen
@@ -117,11 +118,15 @@ class Picture:
         self.marks = MarksItem()
         self.box.addItem(self.image)
         self.box.addItem(self.marks)
-        self.rows = 0
+        self.codes: CodeArray = np.empty((0, 0), np.uint8)
+
+    @property
+    def rows(self) -> int:
+        return len(self.codes)
 
     def show(self, shown: Shown, columns: Columns) -> None:
         """Shows codes, also the same array after it changed."""
-        self.rows = len(shown.codes)
+        self.codes = shown.codes
         self.image.fill = shown.fill
         self.image.set_codes(shown.codes)
         self.marks.columns, self.marks.own_rows = columns, self.rows

@@ -20,9 +20,9 @@ from kvstudio.app.theme import current_palette
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from PySide6.QtGui import QKeyEvent
+    from PySide6.QtGui import QKeyEvent, QMouseEvent
 
-    from kvstudio.app.codes import BoolArray
+    from kvstudio.app.codes import BoolArray, CodeArray
     from kvstudio.app.painting.strips import SlotRoles
 
 STEPS_PER_SLOT = 10
@@ -51,20 +51,19 @@ class LayerPictures(QWidget):
         self._heads: list[HeadRuler] = []
         self._slot_rulers: list[SlotRuler] = []
         self._by_hand = False
-        self._view = _View(self)
+        self.view = _View(self)
         self._down = QScrollBar(Qt.Orientation.Vertical)
         self._across = QScrollBar(Qt.Orientation.Horizontal)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(0)
-        grid.addWidget(self._view, 0, 0)
+        grid.addWidget(self.view, 0, 0)
         grid.addWidget(self._down, 0, 1)
         grid.addWidget(self._across, 1, 0)
         self._down.valueChanged.connect(self._on_down_value_changed)
         self._across.valueChanged.connect(self._on_across_value_changed)
-        self._view.scene().sigMouseMoved.connect(self._on_scene_mouse_moved)
-        self._view.scene().sigMouseClicked.connect(self._on_scene_mouse_clicked)
-        self.setFocusProxy(self._view)
+        self.view.scene().sigMouseClicked.connect(self._on_scene_mouse_clicked)
+        self.setFocusProxy(self.view)
 
     @property
     def rows(self) -> list[int]:
@@ -77,6 +76,10 @@ class LayerPictures(QWidget):
         (left, right), (top, bottom) = self._pictures[0].box.viewRange()
         return (left, right), (top, bottom)
 
+    def codes(self, picture: int) -> CodeArray:
+        """What one of the pictures shows, `[T, B * H * D]`."""
+        return self._pictures[picture].codes
+
     def first_with(self, slot: int) -> int:
         """The first picture that has a slot."""
         return next((n for n, rows in enumerate(self.rows) if slot < rows), 0)
@@ -86,7 +89,7 @@ class LayerPictures(QWidget):
         if (tuple(names), stacked) == self._arranged:
             return
         self._arranged = (tuple(names), stacked)
-        self._view.ci.clear()
+        self.view.ci.clear()
         self._pictures, self._heads, self._slot_rulers = [], [], []
         across = max(1, len(names) // 2) if stacked else len(names)
         for number, name in enumerate(names):
@@ -163,7 +166,7 @@ class LayerPictures(QWidget):
         return middle
 
     def restyle(self) -> None:
-        self._view.setBackground(current_palette().panel)
+        self.view.setBackground(current_palette().panel)
         for picture in self._pictures:
             picture.restyle()
 
@@ -192,7 +195,7 @@ class LayerPictures(QWidget):
     # ---- private ------------------------------------------------------------------------------
 
     def _add(self, name: str, row: int, column: int) -> None:
-        layout = self._view.ci
+        layout = self.view.ci
         picture = Picture()
         head = HeadRuler(picture.box, name)
         if column == 0:
@@ -245,9 +248,6 @@ class LayerPictures(QWidget):
         (first, end), _ = self.seen
         self._pictures[0].box.setXRange(left, left + end - first, padding=0)
 
-    def _on_scene_mouse_moved(self, position: QPointF) -> None:
-        self.cell_hovered.emit(self.cell_at(position))
-
     def _on_scene_mouse_clicked(self, event: pg.GraphicsScene.mouseEvents.MouseClickEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
             return
@@ -275,6 +275,12 @@ class _View(pg.GraphicsLayoutWidget):  # type: ignore[misc]  # pyqtgraph is unty
         self.ci.layout.setHorizontalSpacing(8)
 
     # ---- Qt overrides -------------------------------------------------------------------------
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        # Not the scene's own signal: it drops moves that come soon after another, the last too.
+        at = self.mapToScene(event.position().toPoint())
+        self._pictures.cell_hovered.emit(self._pictures.cell_at(at))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self._pictures.take_key(event):

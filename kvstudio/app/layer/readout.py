@@ -76,7 +76,7 @@ def slot_text(name: str, values: Floats, slot: int, columns: Columns) -> str:
     """Every value of a slot for a spreadsheet: `values` `[2, T, B * H * D]`, K before V."""
     lines = [f"{name} slot {slot}\tK\tV"]
     lines += [
-        f"{columns.words(column)}\t{k}\t{v}"
+        f"{columns.words(column)}\t{k!s}\t{v!s}"  # a format would show digits of a float64
         for column, (k, v) in enumerate(zip(*values[:, slot], strict=True))
     ]
     return "\n".join(lines) + "\n"

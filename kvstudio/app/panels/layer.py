@@ -23,8 +23,6 @@ from kvstudio.app.why_empty import why_empty
 from kvstudio.recording.errors import RecordingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from PySide6.QtGui import QHideEvent
 
     from kvstudio.app.workspace import Workspace
@@ -81,6 +79,18 @@ class LayerPanel(Panel):
             self._show(changed)
             self.stage.present()
 
+    def show_details(self) -> None:
+        """Shows what may lag behind a little: the histogram and the history of the slot."""
+        if self._reading is not None:
+            self.bar.range.strip.show_sample(self._reading.sample)
+            if self.history.isVisible():
+                self._show_history()
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing that is shown is called out."""
+        return self._reading is None or self._reading.is_sound
+
     def copy_value(self) -> None:
         """Puts the value at the cursor, with its place, on the clipboard."""
         if self._reading is not None and self.pictures.cell is not None:
@@ -134,7 +144,7 @@ class LayerPanel(Panel):
         ):
             action = QAction(text, owner, shortcut=keys)
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            action.triggered.connect(_plain(do))
+            action.triggered.connect(do)
             owner.addAction(action)
         pictures.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
 
@@ -270,10 +280,8 @@ class LayerPanel(Panel):
         self.workspace.move(frame=frame, op=op)
 
     def _on_slow_timeout(self) -> None:
-        if self._reading is not None and self.isVisible():
-            self.bar.range.strip.show_sample(self._reading.sample)
-            if self.history.isVisible():
-                self._show_history()
+        if self.isVisible():
+            self.show_details()
 
     # ---- Qt overrides -------------------------------------------------------------------------
 
@@ -285,12 +293,3 @@ class LayerPanel(Panel):
 def _unallocated_words(cache: Cache) -> str:
     when = "the text prefill" if cache.model == "flow_lm" else "the first decode step"
     return f"{cache_title(cache)} has no cache yet; it is allocated at {when}."
-
-
-def _plain(do: Callable[[], object]) -> Callable[[], None]:
-    """Without the `checked` that `triggered` hands to whatever takes an argument."""
-
-    def done() -> None:
-        do()
-
-    return done
