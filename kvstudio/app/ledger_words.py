@@ -80,31 +80,31 @@ def _order(number: int | None) -> int:
 
 
 LEDGER_COLUMNS: tuple[Column[LedgerRow], ...] = (
-    Column("chunk", 7, lambda row: str(row.chunk.id), order=lambda row: row.chunk.id, right=True),
+    Column("chunk", 6, lambda row: str(row.chunk.id), order=lambda row: row.chunk.id, right=True),
     Column(
-        "sum", 23, sum_words, order=lambda row: row.total,
+        "sum", 18, sum_words, order=lambda row: row.total,
         title_tip="current_end + token_count + max_gen_len = required_len",
     ),
-    Column("capacity", 11, capacity_words, order=lambda row: row.chunk.capacity_after),
+    Column("capacity", 9, capacity_words, order=lambda row: row.chunk.capacity_after),
     Column(
-        "verdict", 12, _verdict, order=lambda row: row.passed, color=_verdict_color,
+        "verdict", 10, _verdict, order=lambda row: row.passed, color=_verdict_color,
         tip=lambda row: "\n".join(row.problems) or _verdict(row),
     ),
     Column(
-        "used", 6, lambda row: _count(row.used), order=lambda row: _order(row.used), right=True,
+        "used", 5, lambda row: _count(row.used), order=lambda row: _order(row.used), right=True,
         title_tip="Slots in use at the frame under the cursor",
     ),
     Column(
-        "left", 6, lambda row: _count(row.left), order=lambda row: _order(row.left), right=True
+        "left", 5, lambda row: _count(row.left), order=lambda row: _order(row.left), right=True
     ),
-    Column("use", 19, use_bar, order=lambda row: _order(row.used)),
+    Column("use", 15, use_bar, order=lambda row: _order(row.used)),
     Column(
-        "frames", 10, lambda row: f"{row.frames:,} / {row.chunk.max_gen_len:,}",
+        "frames", 9, lambda row: f"{row.frames:,} / {row.chunk.max_gen_len:,}",
         order=lambda row: row.frames, right=True, title_tip="Generated / at most",
     ),
-    Column("tokens", 7, lambda row: f"{row.chunk.token_count:,}", right=True,
+    Column("tokens", 6, lambda row: f"{row.chunk.token_count:,}", right=True,
            order=lambda row: row.chunk.token_count),
-    Column("text", 40, lambda row: row.chunk.text),
+    Column("text", 32, lambda row: row.chunk.text),
 )  # fmt: skip
 
 
@@ -165,9 +165,9 @@ def _check_column(check: Check, title_tip: str) -> Column[LayerChecks]:
 
 
 CHECK_CHARS: Mapping[Check, int] = {
-    "shape grew": 13,
-    "new slots NaN": 21,
-    "old values kept": 18,
+    "shape grew": 11,
+    "new slots NaN": 17,
+    "old values kept": 15,
 }
 CHECK_TIPS: Mapping[Check, str] = {
     "shape grew": "The cache grew from the old capacity to the one required",
@@ -175,8 +175,8 @@ CHECK_TIPS: Mapping[Check, str] = {
     "old values kept": "The old values are unchanged, bit for bit",
 }
 INTEGRITY_COLUMNS: tuple[Column[LayerChecks], ...] = (
-    Column("chunk", 7, lambda each: str(each.chunk), order=lambda each: each.chunk, right=True),
-    Column("layer", 6, lambda each: each.label, order=lambda each: each.cache),
+    Column("chunk", 6, lambda each: str(each.chunk), order=lambda each: each.chunk, right=True),
+    Column("layer", 5, lambda each: each.label, order=lambda each: each.cache),
     *(_check_column(check, CHECK_TIPS[check]) for check in CHECKS),
 )
 FIRST_CHECK = 2

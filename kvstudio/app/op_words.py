@@ -16,7 +16,7 @@ Labels = Mapping[int, str]
 
 @dataclass(frozen=True)
 class OpColumn:
-    """A column of the table of ops; `chars` is its first width in average characters."""
+    """A column of the table of ops; `chars` is its first width in digits."""
 
     title: str
     chars: int
@@ -27,28 +27,28 @@ class OpColumn:
 
 OP_COLUMNS = (
     OpColumn("#", 6, lambda op, _: str(op.id), right=True, tip="Number of the op in this run"),
-    OpColumn("frame", 6, lambda op, _: str(op.frame), right=True),
-    OpColumn("part", 8, lambda op, _: part_word(op.part), tip="Which part of the step ran it"),
-    OpColumn("op", 25, lambda op, _: op.name),
+    OpColumn("frame", 5, lambda op, _: str(op.frame), right=True),
+    OpColumn("op", 17, lambda op, _: op.name),
     OpColumn("NaN", 8, lambda op, _: nan_words(op), tip="NaN or Inf taken → given"),
     OpColumn(
-        "slots", 30, lambda op, labels: touches_words(op.touches, labels),
+        "slots", 23, lambda op, labels: touches_words(op.touches, labels),
         tip="Cache slots read and written",
     ),
-    OpColumn("arguments", 34, lambda op, _: op.arguments),
-    OpColumn("result", 22, lambda op, _: op.results),
-    OpColumn("module", 34, lambda op, _: op.module),
-    OpColumn("source", 28, lambda op, _: f"{short_file(op.site[0])}:{op.site[1]}"),
-    OpColumn("µs", 8, lambda op, _: micros(op.took_ns), right=True, tip="Time the op took"),
-    OpColumn("thread", 24, lambda op, _: op.thread),
+    OpColumn("part", 7, lambda op, _: part_word(op.part), tip="Which part of the step ran it"),
+    OpColumn("arguments", 28, lambda op, _: op.arguments),
+    OpColumn("result", 18, lambda op, _: op.results),
+    OpColumn("module", 28, lambda op, _: op.module),
+    OpColumn("source", 24, lambda op, _: f"{short_file(op.site[0])}:{op.site[1]}"),
+    OpColumn("µs", 7, lambda op, _: micros(op.took_ns), right=True, tip="Time the op took"),
+    OpColumn("thread", 20, lambda op, _: op.thread),
 )  # fmt: skip
 COLUMN = {column.title: number for number, column in enumerate(OP_COLUMNS)}
 
 
 def nan_words(op: Op) -> str:
-    """Such as `NaN → NaN`, `→ NaN` for an op that made one; empty if all was finite."""
+    """Such as `NaN→NaN`, `→NaN` for an op that made one; empty if all was finite."""
     taken, given = _flag_word(op.nan_in), _flag_word(op.nan_out)
-    return f"{taken} → {given}".strip() if taken or given else ""
+    return f"{taken}→{given}" if taken or given else ""
 
 
 def short_file(file: str) -> str:

@@ -18,7 +18,7 @@ class Column(Generic[Row]):
     """One column.
 
     Attributes:
-        chars: first width in average characters.
+        chars: first width in digits.
         order: what to sort by; by the text if absent.
         tip: the tool tip; the text itself if absent, for it may be cut.
         color: colour of the text, `#rrggbb`, or empty for the usual one.

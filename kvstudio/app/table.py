@@ -5,21 +5,22 @@ from collections.abc import Sequence
 from PySide6.QtCore import (
     QAbstractItemModel,
     QByteArray,
+    QEvent,
     QModelIndex,
+    QObject,
     QPersistentModelIndex,
     QRect,
     Qt,
-    QTimer,
     Signal,
 )
 from PySide6.QtGui import (
     QAction,
     QFocusEvent,
     QGuiApplication,
-    QHideEvent,
     QKeyEvent,
     QKeySequence,
     QPainter,
+    QResizeEvent,
 )
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -35,7 +36,6 @@ from kvstudio.app.settings import Settings
 
 Index = QModelIndex | QPersistentModelIndex
 MOST_COPIED = 5_000
-SAVE_MS = 400
 ROW_PADDING = 6
 CELL_PADDING = 7  # as in the headers
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -48,7 +48,7 @@ class Table(QTableView):
     Args:
         key: the name under which the columns' widths are remembered.
         rows: the model, which must have all its columns by now.
-        chars: first width of each column, in average characters.
+        chars: first width of each column, in digits.
         tail_columns: columns whose end says more than their beginning, such as paths.
 
     Signals:
@@ -70,6 +70,7 @@ class Table(QTableView):
         super().__init__(parent)
         self._key = f"table_{key}"
         self._quiet = False
+        self._sought: int | None = None  # a row that was put in sight and not scrolled away
         self.setModel(rows)
         self._dress()
         self._cells = Cells(Qt.TextElideMode.ElideRight, self)
@@ -82,14 +83,16 @@ class Table(QTableView):
         copy.triggered.connect(self.copy_rows)
         self.addAction(copy)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
-        self._save = QTimer(self, singleShot=True, interval=SAVE_MS)
-        self._save.timeout.connect(self._save_columns)
         self._restore_columns(chars)
+        self._is_dragging = self._has_dragged = False
+        self.horizontalHeader().viewport().installEventFilter(self)
         self.horizontalHeader().sectionResized.connect(self._on_header_section_resized)
+        self.verticalScrollBar().actionTriggered.connect(self._on_scroll_bar_action_triggered)
 
     def select(self, row: int | None) -> None:
         """Makes a row current and visible without telling that it was chosen."""
         self._quiet = True
+        self._sought = row
         if row is None:
             self.selectionModel().clear()
         else:
@@ -149,6 +152,9 @@ class Table(QTableView):
         text = self.model().index(row, column).data(Qt.ItemDataRole.DisplayRole)
         return str(text or "").replace("\t", " ").replace("\n", " ")
 
+    def _headings(self) -> list[str]:
+        return [self._heading(column) for column in range(self.model().columnCount())]
+
     def _heading(self, column: int) -> str:
         return str(self.model().headerData(column, Qt.Orientation.Horizontal) or "")
 
@@ -156,28 +162,37 @@ class Table(QTableView):
         header = self.horizontalHeader()
         kept = Settings().remembered(self._key)
         state = QByteArray.fromBase64(str(kept.get("header", "")).encode())
-        if kept.get("columns") == header.count() and header.restoreState(state):
+        if kept.get("columns") == self._headings() and header.restoreState(state):
             return
-        char = self.fontMetrics().averageCharWidth()
+        char = self.fontMetrics().horizontalAdvance("0")
         for column, width in enumerate(chars):
-            header.resizeSection(column, width * char + 14)
+            header.resizeSection(column, width * char + 2 * CELL_PADDING)
 
     def _save_columns(self) -> None:
-        self._save.stop()
-        header = self.horizontalHeader()
-        state = bytes(header.saveState().toBase64().data()).decode()
-        Settings().remember(self._key, {"columns": header.count(), "header": state})
+        state = bytes(self.horizontalHeader().saveState().toBase64().data()).decode()
+        Settings().remember(self._key, {"columns": self._headings(), "header": state})
 
     def _on_header_section_resized(self) -> None:
-        if self.isVisible():
-            self._save.start()
+        # Layout and hiding columns resize as well; only a drag is the user's wish.
+        self._has_dragged |= self._is_dragging
+
+    def _on_scroll_bar_action_triggered(self) -> None:
+        self._sought = None
 
     # ---- Qt overrides -------------------------------------------------------------------------
 
     def currentChanged(self, current: Index, previous: Index) -> None:
         super().currentChanged(current, previous)
         if not self._quiet and current.isValid() and current.row() != previous.row():
+            self._sought = None
             self.row_chosen.emit(current.row())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # A panel selects before it has its size: what was in sight then may not be now.
+        if self._sought is not None and self._sought < self.model().rowCount():
+            self.scrollToTop()
+            self.scrollTo(self.model().index(self._sought, max(0, self.currentIndex().column())))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
@@ -193,10 +208,14 @@ class Table(QTableView):
             self.selectionModel().clearCurrentIndex()
         self._quiet = False
 
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        if self._save.isActive():
-            self._save_columns()
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick):
+            self._is_dragging, self._has_dragged = True, False
+        elif event.type() == QEvent.Type.MouseButtonRelease:
+            self._is_dragging = False
+            if self._has_dragged:
+                self._save_columns()
+        return super().eventFilter(watched, event)
 
 
 class Cells(QStyledItemDelegate):

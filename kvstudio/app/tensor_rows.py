@@ -113,43 +113,43 @@ def _muted(row: TensorRow) -> str:
 
 COLUMNS: tuple[Column[TensorRow], ...] = (
     Column(
-        "", 4, lambda row: WRONG * bool(row.wrong) + CHANGED * row.tensor.changed,
+        "", 3, lambda row: WRONG * bool(row.wrong) + CHANGED * row.tensor.changed,
         order=lambda row: (not row.wrong, not row.tensor.changed, row.number), tip=_mark_tip,
         color=lambda row: current_palette().warning if row.wrong else current_palette().accent,
         title_tip=f"{CHANGED} changed by this frame, {WRONG} disagrees with its layer",
     ),
     Column(
-        "name", 31, lambda row: row.name, order=lambda row: row.number, bold=_is_changed,
+        "name", 25, lambda row: row.name, order=lambda row: row.number, bold=_is_changed,
         tip=lambda row: f"{row.name} of {row.tensor.model}",
     ),
-    Column("model", 8, lambda row: row.tensor.model, color=_muted),
-    Column("shape", 20, lambda row: row.tensor.shape),
+    Column("model", 7, lambda row: row.tensor.model, color=_muted),
+    Column("shape", 17, lambda row: row.tensor.shape),
     Column(
-        "dtype", 10, lambda row: _marked(row, "dtype", row.tensor.dtype),
+        "dtype", 9, lambda row: _marked(row, "dtype", row.tensor.dtype),
         tip=lambda row: _what_tip(row, "dtype", row.tensor.dtype),
         color=lambda row: _what_color(row, "dtype"),
     ),
     Column(
-        "device", 8, lambda row: _marked(row, "device", row.tensor.device),
+        "device", 7, lambda row: _marked(row, "device", row.tensor.device),
         tip=lambda row: _what_tip(row, "device", row.tensor.device),
         color=lambda row: _what_color(row, "device"),
     ),
     Column(
-        "offset", 7, lambda row: _number(_offset(row)), order=lambda row: _order(_offset(row)),
+        "offset", 6, lambda row: _number(_offset(row)), order=lambda row: _order(_offset(row)),
         right=True, bold=_is_changed, title_tip="Slots filled: the index of the next write",
     ),
     Column(
-        "capacity", 9, lambda row: _number(_capacity(row)),
+        "capacity", 8, lambda row: _number(_capacity(row)),
         order=lambda row: _order(_capacity(row)), right=True, title_tip="Slots allocated",
     ),
     Column(
-        "NaN", 12, _nan, order=lambda row: row.tensor.nan_count, tip=_nan_tip, color=_nan_color,
+        "NaN", 9, _nan, order=lambda row: row.tensor.nan_count, tip=_nan_tip, color=_nan_color,
         right=True, bold=_is_nan_odd,
         title_tip="Slots of a cache, elements of any other tensor, that are NaN",
     ),
-    Column("value", 20, lambda row: row.tensor.value, bold=_is_changed),
+    Column("value", 17, lambda row: row.tensor.value, bold=_is_changed),
     Column(
-        "storage", 8, lambda row: str(row.tensor.storage), order=lambda row: row.tensor.storage,
+        "storage", 7, lambda row: str(row.tensor.storage), order=lambda row: row.tensor.storage,
         right=True, color=_muted, title_tip="Counts up when another tensor took its place",
     ),
 )  # fmt: skip

@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractSlider
 from pytestqt.qtbot import QtBot
 
 from kvstudio.app.panels.tensors import TensorsPanel
@@ -206,6 +207,20 @@ def test_the_cache_under_the_cursor_is_selected(show: Show, whole: Path) -> None
     assert panel.table.selected_rows() == [range(0, 1)]
     move(panel, cache=1)
     assert panel.table.selected_rows() == [range(2, 3)]
+
+
+def test_what_is_selected_stays_in_sight_until_it_is_scrolled_away(show: Show, whole: Path) -> None:
+    panel = show(whole)
+    panel.resize(900, 130)
+    move(panel, cache=1)
+    assert panel.table.rowAt(1) > 0
+    panel.resize(900, 400)
+    assert panel.table.rowAt(1) == 0
+    panel.resize(900, 130)
+    bar = panel.table.verticalScrollBar()
+    bar.triggerAction(QAbstractSlider.SliderAction.SliderToMinimum)
+    panel.resize(900, 125)
+    assert panel.table.rowAt(1) == 0
 
 
 def test_a_state_without_tensors(show: Show, whole: Path) -> None:
