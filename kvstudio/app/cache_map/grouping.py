@@ -44,9 +44,10 @@ class CacheGroup:
         keys = [(each.offset, each.slots.capacity) for each in self.moments]
         return self.moments[keys.index(max(keys, key=keys.count))]
 
-    def strips(self) -> StripGroup:
+    def strips(self, words: tuple[str, ...]) -> StripGroup:
+        """What is painted; `words` describe the group, from the fullest form to the shortest."""
         strips = tuple(_strip(each) for each in self.moments)
-        return StripGroup(self.name, strips, self.axis_slots)
+        return StripGroup(self.name, strips, self.axis_slots, words)
 
 
 def grouped(moments: Sequence[CacheMoment], chunks: Sequence[Chunk]) -> list[CacheGroup]:

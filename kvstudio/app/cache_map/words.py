@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kvstudio.app.cache_map.grouping import DECODER, ENCODER, FLOW_LM, CacheGroup
+from kvstudio.app.cache_map.grouping import DECODER, FLOW_LM, CacheGroup
 from kvstudio.app.cache_moment import frame_words
 from kvstudio.app.cache_words import cache_label, slots_words
 from kvstudio.app.painting.strips import PaintedRole
@@ -39,6 +39,7 @@ def group_lines(group: CacheGroup, frame: Frame, chunk: Chunk) -> tuple[str, ...
     shorter = filled.replace("generated", "gen")
     drafts = (
         parts,
+        parts[1:],
         parts[:4],
         parts[1:4],
         [offset, shorter, unwritten],
@@ -49,12 +50,12 @@ def group_lines(group: CacheGroup, frame: Frame, chunk: Chunk) -> tuple[str, ...
 
 
 def encoder_line(group: CacheGroup) -> str:
-    layers = counted(len(group.moments), "layer")
+    layers = counted(len(group.moments), "encoder layer")
     if not group.exists:
-        return f"{ENCODER}: {layers}, not allocated yet"
+        return f"{layers}, not allocated yet"
     if any(each.slots.written.any() for each in group.moments):
-        return f"{ENCODER}: {layers}, written to"
-    return f"{ENCODER}: {layers} allocated, never used"
+        return f"{layers}, written to"
+    return f"{layers}, never used"
 
 
 def trouble_lines(groups: Sequence[CacheGroup]) -> list[str]:
@@ -86,7 +87,7 @@ def _change_words(group: CacheGroup, frame: Frame, chunk: Chunk) -> str:
     """What this frame did to the group as a whole, or what is to come."""
     typical = group.typical
     if group.name == DECODER and typical.frame != frame.id:
-        return f"not stepped in this frame, last in frame {typical.frame}"
+        return f"last stepped in frame {typical.frame}"
     if group.name != FLOW_LM or chunk.capacity_before == chunk.capacity_after:
         return ""
     if frame.phase == "voice" and typical.slots.capacity < chunk.capacity_after:

@@ -9,24 +9,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QScrollBar, QWidget
 
 from kvstudio.app.layer.geometry import Cell, Columns, stepped
 from kvstudio.app.layer.picture import ZOOM_STEP, Marks, Picture, Shown
+from kvstudio.app.layer.picture_view import PictureView
 from kvstudio.app.layer.rulers import HeadRuler, SlotRuler
 from kvstudio.app.theme import current_palette
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from PySide6.QtGui import QKeyEvent, QMouseEvent
+    from PySide6.QtGui import QKeyEvent, QResizeEvent
 
     from kvstudio.app.codes import BoolArray, CodeArray
     from kvstudio.app.painting.strips import SlotRoles
 
 STEPS_PER_SLOT = 10
 LEAST_ROWS = 256
+COMPACT_HEIGHT = 160
 
 
 class LayerPictures(QWidget):
@@ -51,7 +53,7 @@ class LayerPictures(QWidget):
         self._heads: list[HeadRuler] = []
         self._slot_rulers: list[SlotRuler] = []
         self._by_hand = False
-        self.view = _View(self)
+        self.view = PictureView(self.take_key)
         self._down = QScrollBar(Qt.Orientation.Vertical)
         self._across = QScrollBar(Qt.Orientation.Horizontal)
         grid = QGridLayout(self)
@@ -62,6 +64,8 @@ class LayerPictures(QWidget):
         grid.addWidget(self._across, 1, 0)
         self._down.valueChanged.connect(self._on_down_value_changed)
         self._across.valueChanged.connect(self._on_across_value_changed)
+        self.view.pointer_moved.connect(self._on_view_pointer_moved)
+        self.view.pointer_left.connect(self._on_view_pointer_left)
         self.view.scene().sigMouseClicked.connect(self._on_scene_mouse_clicked)
         self.setFocusProxy(self.view)
 
@@ -99,6 +103,7 @@ class LayerPictures(QWidget):
         for picture in self._pictures[1:]:
             picture.box.setXLink(first)
             picture.box.setYLink(first)
+        self._fit_heads()
         self._rows = 0  # what the new boxes look at is not set yet
         self.cell = None
 
@@ -194,6 +199,11 @@ class LayerPictures(QWidget):
 
     # ---- private ------------------------------------------------------------------------------
 
+    def _fit_heads(self) -> None:
+        rows = 2 if self._arranged[1] else 1
+        for head in self._heads:
+            head.set_compact(self.height() < COMPACT_HEIGHT * rows)
+
     def _add(self, name: str, row: int, column: int) -> None:
         layout = self.view.ci
         picture = Picture()
@@ -248,6 +258,12 @@ class LayerPictures(QWidget):
         (first, end), _ = self.seen
         self._pictures[0].box.setXRange(left, left + end - first, padding=0)
 
+    def _on_view_pointer_moved(self, position: QPointF) -> None:
+        self.cell_hovered.emit(self.cell_at(position))
+
+    def _on_view_pointer_left(self) -> None:
+        self.cell_hovered.emit(None)
+
     def _on_scene_mouse_clicked(self, event: pg.GraphicsScene.mouseEvents.MouseClickEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
             return
@@ -259,35 +275,8 @@ class LayerPictures(QWidget):
             self.put_cursor(cell)
             self.cell_chosen.emit(cell)
 
-
-class _View(pg.GraphicsLayoutWidget):  # type: ignore[misc]  # pyqtgraph is untyped
-    """Hands its keys to the pictures."""
-
-    def __init__(self, pictures: LayerPictures) -> None:
-        super().__init__()
-        self._pictures = pictures
-        self.setViewportUpdateMode(self.ViewportUpdateMode.FullViewportUpdate)
-        self.setFrameShape(self.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName("Values of K and V, slots down, heads and dims across")
-        self.ci.setContentsMargins(0, 0, 6, 2)
-        self.ci.setSpacing(0)
-        self.ci.layout.setHorizontalSpacing(8)
-
     # ---- Qt overrides -------------------------------------------------------------------------
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        super().mouseMoveEvent(event)
-        # Not the scene's own signal: it drops moves that come soon after another, the last too.
-        at = self.mapToScene(event.position().toPoint())
-        self._pictures.cell_hovered.emit(self._pictures.cell_at(at))
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self._pictures.take_key(event):
-            event.accept()
-        else:
-            event.ignore()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self._pictures.cell_hovered.emit(None)
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_heads()

@@ -58,12 +58,18 @@ class HeadRuler(_Ruler):
     def __init__(self, box: pg.ViewBox, name: str) -> None:
         super().__init__(box)
         self.name, self.note = name, ""
+        self._free_from = 0.0
         self.columns = Columns()
-        self.setFixedHeight(TITLE_HEIGHT + HEADS_HEIGHT)
+        self.set_compact(False)
 
     def show(self, columns: Columns, note: str) -> None:
         self.columns, self.note = columns, note
         self.update()
+
+    def set_compact(self, compact: bool) -> None:
+        """Whether the name stands in the same line as the heads, and the note is left out."""
+        self._heads_top = 0.0 if compact else TITLE_HEIGHT
+        self.setFixedHeight(self._heads_top + HEADS_HEIGHT)
 
     # ---- private ------------------------------------------------------------------------------
 
@@ -73,9 +79,13 @@ class HeadRuler(_Ruler):
         bold.setBold(True)
         painter.setFont(bold)
         painter.setPen(QColor(palette.text))
-        painter.drawText(QRectF(0, 0, width, TITLE_HEIGHT), _LEFT, self.name)
+        height = self._heads_top or HEADS_HEIGHT
+        painter.drawText(QRectF(0, 0, width, height), _LEFT, self.name)
         left = QFontMetricsF(bold).horizontalAdvance(f"{self.name}  ")
         painter.setFont(font)
+        self._free_from = 0.0 if self._heads_top else left
+        if not self._heads_top:
+            return
         painter.setPen(QColor(palette.muted_text))
         cut = Qt.TextElideMode.ElideRight
         note = QFontMetricsF(font).elidedText(self.note, cut, width - left)
@@ -92,16 +102,16 @@ class HeadRuler(_Ruler):
             # In the middle of what is seen of the head, so that no head loses its label.
             left = max(group * dim, first)
             right = min((group + 1) * dim, last)
-            if right > left:
-                middle = ((left + right) / 2 - first) * scale
-                room = QRectF(middle - 40, TITLE_HEIGHT, 80, HEADS_HEIGHT)
+            middle = ((left + right) / 2 - first) * scale
+            if right > left and middle - widest / 2 >= self._free_from:
+                room = QRectF(middle - 40, self._heads_top, 80, HEADS_HEIGHT)
                 painter.drawText(room, _CENTRE, self.columns.head_label(group))
 
     def _paint_dims(self, painter: QPainter, width: float) -> None:
         first, last = self._box.viewRange()[0]
         scale = width / max(last - first, 1e-9)
         metrics = QFontMetricsF(painter.font())
-        free_from, named = 0.0, -1
+        free_from, named = self._free_from, -1
         for column in range(max(0, ceil(first)), min(len(self.columns), floor(last))):
             group, dim = divmod(column, self.columns.dim)
             # The first column in sight of a head says which head it is.
@@ -109,7 +119,7 @@ class HeadRuler(_Ruler):
             half = metrics.horizontalAdvance(label) / 2 + 2
             middle = max((column + 0.5 - first) * scale, half)
             if middle - half >= free_from:
-                room = QRectF(middle - half, TITLE_HEIGHT, 2 * half, HEADS_HEIGHT)
+                room = QRectF(middle - half, self._heads_top, 2 * half, HEADS_HEIGHT)
                 painter.drawText(room, _CENTRE, label)
                 free_from, named = middle + half, group
 

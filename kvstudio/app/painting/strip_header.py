@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kvstudio.app.painting.strip_scene import ShownGroup, StripScene
 
 LABEL_DISTANCE = 46.0
+LEAST_DISTANCE = 30.0
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _CENTRE = Qt.AlignmentFlag.AlignCenter
@@ -57,6 +58,9 @@ def _paint_title(painter: QPainter, scene: StripScene, shown: ShownGroup, top: f
     title_width = QFontMetricsF(bold).horizontalAdvance(title)
     painter.drawText(QRectF(8, top, title_width + 2, TITLE_HEIGHT), _LEFT, title)
     painter.setFont(scene.font)
+    if shown.group.words:
+        _paint_words(painter, scene, shown, QRectF(title_width + 18, top, 0, TITLE_HEIGHT))
+        return
     if not shown.group.strips:
         return
     capacity = max(strip.capacity for strip in shown.group.strips)
@@ -72,6 +76,17 @@ def _paint_title(painter: QPainter, scene: StripScene, shown: ShownGroup, top: f
         _paint_offset(painter, scene, shown, top, (free_from, right - width - 12))
     else:  # a strip so short that both stand to the right of it
         _paint_offset(painter, scene, shown, top, (free_from, layout.width), f" · {words}")
+
+
+def _paint_words(painter: QPainter, scene: StripScene, shown: ShownGroup, place: QRectF) -> None:
+    """Write as much as fits between the title and the right edge."""
+    place.setRight(scene.layout.width - 4)
+    metrics = QFontMetricsF(scene.font)
+    drafts = (
+        each for each in shown.group.words if metrics.horizontalAdvance(each) <= place.width()
+    )
+    cut = metrics.elidedText(shown.group.words[-1], Qt.TextElideMode.ElideRight, place.width())
+    painter.drawText(place, _LEFT, next(drafts, cut))
 
 
 def _paint_offset(
@@ -103,12 +118,13 @@ def _paint_ruler(painter: QPainter, scene: StripScene, shown: ShownGroup, top: f
     first = max(0.0, layout.slot_at(place, layout.gutter, scene.sight))
     last = min(place.slots, layout.slot_at(place, layout.width, scene.sight))
     lines: list[QLineF] = []
+    taken = _paint_ends(painter, scene, shown, top) if shown.group.words else []
     painter.setPen(QColor(palette.muted_text))
     for slot in range(ceil(first / minor) * minor, floor(last) + 1, minor):
         x = layout.x_of(place, slot, scene.sight)
         is_major = slot % step == 0
         lines.append(QLineF(x, bottom - (4 if is_major else 2), x, bottom - 1))
-        if is_major:
+        if is_major and all(abs(x - other) >= LEAST_DISTANCE for other in taken):
             painter.drawText(QRectF(x - 30, top - 1, 60, RULER_HEIGHT - 3), _CENTRE, str(slot))
     painter.setPen(QPen(QColor(palette.muted_text), 1))
     painter.drawLines(lines)
@@ -116,3 +132,23 @@ def _paint_ruler(painter: QPainter, scene: StripScene, shown: ShownGroup, top: f
     exists = any(strip.capacity for strip in shown.group.strips)
     if exists and layout.gutter - 1 <= at <= layout.width:
         draw_pointer(painter, QPointF(at, bottom - 1), palette.text)
+
+
+def _paint_ends(painter: QPainter, scene: StripScene, shown: ShownGroup, top: float) -> list[float]:
+    """Write offset and capacity among the numbers of the axis; where they stand."""
+    layout, place = scene.layout, shown.place
+    capacity = max((strip.capacity for strip in shown.group.strips), default=0)
+    bold = painter.font()
+    bold.setBold(True)
+    painter.setFont(bold)
+    painter.setPen(QColor(scene.palette.text))
+    taken: list[float] = []
+    for slot in (shown.common_offset, capacity) if capacity else ():
+        x = layout.x_of(place, slot, scene.sight)
+        if layout.gutter - 1 <= x <= layout.width and all(
+            abs(x - o) >= LEAST_DISTANCE for o in taken
+        ):
+            painter.drawText(QRectF(x - 30, top - 1, 60, RULER_HEIGHT - 3), _CENTRE, str(slot))
+            taken.append(x)
+    painter.setFont(scene.font)
+    return taken

@@ -95,11 +95,14 @@ class StripGroup:
         strips: from top to bottom.
         axis_slots: slots the axis has room for, at least; give the largest capacity of a whole
             recording and strips grow at each expansion instead of changing scale.
+        words: what follows the name, from the fullest form to the shortest; if there are any,
+            offset and capacity are numbers of the axis instead of words above it.
     """
 
     name: str
     strips: tuple[Strip, ...]
     axis_slots: int = 0
+    words: tuple[str, ...] = ()
 
     @property
     def slots(self) -> int:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QColor, QGuiApplication, QKeySequence, QPalette
-from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from kvstudio.app.cache_map.grouping import ENCODER, FLOW_LM, fresh_marks, grouped, touch_marks
+from kvstudio.app.cache_map.grouping import ENCODER, fresh_marks, grouped, touch_marks
 from kvstudio.app.cache_map.words import encoder_line, group_lines, map_text, trouble_lines
 from kvstudio.app.cache_moment import cache_moments, slot_words
 from kvstudio.app.cache_words import cache_labels, cache_title, touches_words
@@ -35,7 +35,6 @@ class CacheMapPanel(Panel):
     """Follows the cursor's frame; a slot that is clicked becomes the cursor's.
 
     Attributes:
-        flow_line, mimi_line: the state of FlowLM and of Mimi's decoder, in words.
         trouble_line: what is wrong; hidden while nothing is.
         op_line: what the selected op touches; hidden while none is selected.
         slot_line: the slot under the pointer, else the selected one.
@@ -51,7 +50,6 @@ class CacheMapPanel(Panel):
         self._groups: list[CacheGroup] = []
         self._shown: list[CacheMoment] = []
         self._layers: dict[int, int] = {}  # row in the map by cache id
-        self.flow_line, self.mimi_line = FittingLabel(), FittingLabel()
         self.trouble_line, self.op_line = FittingLabel("error"), FittingLabel()
         self.slot_line = FittingLabel("muted")
         self.strips = SlotStrips(current_palette())
@@ -65,8 +63,8 @@ class CacheMapPanel(Panel):
             "QToolButton:checked:!hover { background: transparent; border-color: transparent; }"
         )
         self.encoder.setToolTip(
-            "Mimi's encoder turns the voice into a prompt before the run. Speaking allocates its "
-            "caches and leaves them alone."
+            "Encoder layers: allocated, never used. Mimi's encoder makes the prompt of the voice "
+            "before the run; speaking leaves its caches alone."
         )
         self._arrange()
         self._make_actions()
@@ -103,14 +101,13 @@ class CacheMapPanel(Panel):
         column = QVBoxLayout(contents)
         column.setContentsMargins(8, 3, 4, 3)
         column.setSpacing(0)
-        column.addWidget(self.flow_line)
-        column.addWidget(self.mimi_line)
         column.addWidget(self.trouble_line)
-        column.addSpacing(2)
         column.addWidget(self.strips, 1)
-        column.addWidget(self.encoder)
         column.addWidget(self.op_line)
-        column.addWidget(self.slot_line)
+        foot = QHBoxLayout()
+        foot.addWidget(self.slot_line, 1)
+        foot.addWidget(self.encoder)
+        column.addLayout(foot)
         self.trouble_line.hide()
         self.op_line.hide()
         self.stage = Stage(contents)
@@ -138,6 +135,11 @@ class CacheMapPanel(Panel):
             self.strips.addAction(action)
         self.strips.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
 
+    @property
+    def sentences(self) -> dict[str, str]:
+        """The state of each group in words, by the group's name."""
+        return {each.group.name: each.group.words[0] for each in self.strips.scene().groups}
+
     def copy_text(self) -> None:
         """Puts the whole map on the clipboard."""
         if self._groups and self.workspace.frame is not None:
@@ -159,18 +161,13 @@ class CacheMapPanel(Panel):
         visible = [g for g in self._groups if g.name != ENCODER or self.encoder.isChecked()]
         self._shown = [moment for group in visible for moment in group.moments]
         self._layers = {moment.cache.id: layer for layer, moment in enumerate(self._shown)}
-        self.strips.set_groups([group.strips() for group in visible])
         chunk = recording.chunks[frame.chunk]
-        for group in self._groups:
-            if group.name == ENCODER:
-                self.encoder.setText(encoder_line(group))
-                continue
-            line = self.flow_line if group.name == FLOW_LM else self.mimi_line
-            line.say(group_lines(group, frame, chunk), group.name)
-        names = {group.name for group in self._groups}
-        self.flow_line.setVisible(FLOW_LM in names)
-        self.mimi_line.setVisible(bool(names - {FLOW_LM, ENCODER}))
-        self.encoder.setVisible(ENCODER in names)
+        strips = [group.strips(group_lines(group, frame, chunk)) for group in visible]
+        self.strips.set_groups(strips)
+        encoder = [group for group in self._groups if group.name == ENCODER]
+        self.encoder.setVisible(bool(encoder))
+        if encoder:
+            self.encoder.setText(encoder_line(encoder[0]))
         self._show_trouble()
 
     def _show_trouble(self) -> None:
@@ -206,7 +203,8 @@ class CacheMapPanel(Panel):
         if place is None and at is not None and at.layer < len(self._shown):
             place = at.layer, at.cursor
         frames = self.workspace.recording.frames if self.workspace.recording else []
-        self.slot_line.say(slot_words(self._shown[place[0]], place[1], frames) if place else IDLE)
+        said = slot_words(self._shown[place[0]], place[1], frames) if place else IDLE
+        self.slot_line.say((said, said.replace(", written in", ",").split(" (frame")[0]))
 
     def _tip(self, layer: int, slot: int) -> str:
         if layer >= len(self._shown) or self.workspace.recording is None:

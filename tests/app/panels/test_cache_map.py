@@ -114,12 +114,11 @@ def test_the_voice_prefill_fills_the_cache_to_the_brim(panel: CacheMapPanel, pat
     run.run()
     look(panel, run, 0)
     assert roles(panel, 0) == ["voice"] * VOICE
-    assert panel.flow_line.sentence == (
-        "FlowLM  2 layers · offset 5 of 5 · voice 5 · none unwritten · "
-        "grows to 23 at the text prefill"
+    assert panel.sentences["FlowLM"] == (
+        "2 layers · offset 5 of 5 · voice 5 · none unwritten · grows to 23 at the text prefill"
     )
-    assert panel.mimi_line.sentence == (
-        "Mimi decoder  1 layer · not allocated before the first decode step"
+    assert panel.sentences["Mimi decoder"] == (
+        "1 layer · not allocated before the first decode step"
     )
 
 
@@ -129,7 +128,7 @@ def test_the_text_prefill_makes_the_strips_grow(panel: CacheMapPanel, path: Path
     look(panel, run, 1)
     left = CAPACITY - VOICE - TEXT
     assert roles(panel, 1) == ["voice"] * VOICE + ["text"] * TEXT + ["unwritten"] * left
-    assert panel.flow_line.sentence.endswith("voice 5 + text 6 · 12 unwritten · grown from 5")
+    assert panel.sentences["FlowLM"].endswith("voice 5 + text 6 · 12 unwritten · grown from 5")
 
 
 def test_decode_steps_fill_one_slot_of_flow_lm_and_several_of_mimi(
@@ -140,11 +139,11 @@ def test_decode_steps_fill_one_slot_of_flow_lm_and_several_of_mimi(
     look(panel, run, 4)
     assert roles(panel, 0)[11:15] == ["generated"] * 3 + ["unwritten"]
     assert roles(panel, 2) == ["generated"] * 12 + ["unwritten"] * 36
-    assert panel.flow_line.sentence == (
-        "FlowLM  2 layers · offset 14 of 23 · voice 5 + text 6 + generated 3 · 9 unwritten"
+    assert panel.sentences["FlowLM"] == (
+        "2 layers · offset 14 of 23 · voice 5 + text 6 + generated 3 · 9 unwritten"
     )
-    assert panel.mimi_line.sentence == (
-        "Mimi decoder  1 layer · offset 12 of 48 · generated 12 · 36 unwritten"
+    assert panel.sentences["Mimi decoder"] == (
+        "1 layer · offset 12 of 48 · generated 12 · 36 unwritten"
     )
 
 
@@ -168,7 +167,7 @@ def test_a_latent_that_is_never_decoded_leaves_mimi_as_it_was(
     run.writer.finish("finished", "EOS")
     look(panel, run, 3)
     assert roles(panel, 2)[:5] == ["generated"] * 4 + ["unwritten"]
-    assert panel.mimi_line.sentence.endswith("not stepped in this frame, last in frame 2")
+    assert panel.sentences["Mimi decoder"].endswith("last stepped in frame 2")
 
 
 def test_it_follows_a_run_that_goes_on(panel: CacheMapPanel, path: Path) -> None:
@@ -380,7 +379,7 @@ def test_the_encoder_is_one_quiet_line_until_asked_for(panel: CacheMapPanel, pat
     look(panel, run, 5)
     names = [shown.group.name for shown in panel.strips.scene().groups]
     assert names == ["FlowLM", "Mimi decoder"]
-    assert panel.encoder.text() == "Mimi encoder: 2 layers allocated, never used"
+    assert panel.encoder.text() == "2 encoder layers, never used"
     assert not panel.trouble_line.isVisible(), "its slots are no holes"
     panel.encoder.click()
     panel.refresh_now()
