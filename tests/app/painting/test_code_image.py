@@ -176,3 +176,14 @@ def test_the_cell_under_the_cursor(
 ) -> None:
     screen.item.set_codes(np.zeros((2, 3), np.uint8))
     assert screen.item.cell_at(QPointF(*position)) == cell
+
+
+def test_a_matrix_far_larger_than_the_view_keeps_its_shapes(screen: Screen) -> None:
+    codes = np.full((3000, 1100), Code.LOWEST, np.uint8)
+    codes[:1500, 550:] = Code.HIGHEST
+    codes[2250:] = Code.UNWRITTEN
+    image = screen.picture(codes, regions=[])
+    assert colors_in(image, (2, 2, 118, 178)) == {color_of(Code.LOWEST): 116 * 176}
+    assert colors_in(image, (122, 2, 238, 118)) == {color_of(Code.HIGHEST): 116 * 116}
+    assert colors_in(image, (122, 122, 238, 178)) == {color_of(Code.LOWEST): 116 * 56}
+    assert color_of(Code.LOWEST) not in colors_in(image, (2, 182, 238, 238))
