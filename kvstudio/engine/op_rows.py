@@ -31,7 +31,7 @@ def op_rows(
 ) -> list[Op]:
     """One row a call. `caches`: id and geometry of each watched cache, by the tracer's key."""
     calls = tracer.calls
-    flags = nan_flags(calls, tracer.sums)
+    flags = nan_flags(calls, tracer.sums, tracer.met)
     return [
         Op(
             name=call.facts.name,
@@ -86,12 +86,15 @@ def _one(shape: tuple[int, ...], dtype: torch.dtype) -> str:
     return f"{word}[{','.join(map(str, shape))}]"
 
 
-def nan_flags(calls: Sequence[RawCall], sums: Sequence[torch.Tensor]) -> list[tuple[int, int]]:
+def nan_flags(
+    calls: Sequence[RawCall], sums: Sequence[torch.Tensor], met: Mapping[int, torch.Tensor]
+) -> list[tuple[int, int]]:
     """(in, out) of every call: finite, NaN or Inf. A view is as finite as what it looks at."""
-    totals = _sum_flags(sums)
+    totals = _sum_flags([*sums, *met.values()])
     if not any(totals):
         return [(FINITE, FINITE)] * len(calls)
-    state: dict[int, int] = {}  # by id of the Python object; later ops take over recycled ids
+    # By id of the Python object; later ops take over recycled ids.
+    state = dict(zip(met, totals[len(sums) :], strict=True))
     flags = []
     for call in calls:
         coming_in = _worst(state.get(identity, FINITE) for identity in call.arguments[::3])

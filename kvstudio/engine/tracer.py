@@ -27,10 +27,13 @@ from kvstudio.engine.module_path import module_stack
 
 # Shares memory with its argument although it is not flagged as a view.
 HIDDEN_VIEWS = frozenset({"aten::_unsafe_view"})
+# Their results hold whatever lay in memory, NaN perhaps, until something is written.
+BLANK = ("aten::empty", "aten::new_empty")
 FLOATS = frozenset({torch.float32, torch.float64, torch.float16, torch.bfloat16})
 NOBODY = "nobody"  # in `_known`: a tensor that was not met before
 RESULTS = object()  # in `_raw`: the results begin here
 HEADER = 6
+LARGEST_LOOKED_AT = 4096  # numbers in a tensor from outside the step, such as the last latent
 
 
 class OpFacts:
@@ -38,23 +41,29 @@ class OpFacts:
 
     Attributes:
         view: the result shares memory with an argument.
+        checked: the result is looked at for NaN.
         writes: positions of arguments that it writes into.
         lists: positions of arguments that are lists of tensors.
-        key: view, writes, positions of arguments that are one tensor, lists; in one look.
+        keywords: name and position of arguments that are a tensor and given by name.
+        key: view, checked, writes, positions of arguments that are one tensor, whether there are
+            any others; in one look.
     """
 
-    __slots__ = ("key", "lists", "name", "view", "writes")
+    __slots__ = ("checked", "key", "keywords", "lists", "name", "view", "writes")
 
     def __init__(
         self,
         name: str,
         view: bool,
+        checked: bool,
         writes: tuple[int, ...],
         tensors: tuple[int, ...],
         lists: tuple[int, ...],
+        keywords: tuple[tuple[str, int], ...],
     ) -> None:
-        self.name, self.view, self.writes, self.lists = name, view, writes, lists
-        self.key = (view, writes, tensors, lists)
+        self.name, self.view, self.checked, self.writes = name, view, checked, writes
+        self.lists, self.keywords = lists, keywords
+        self.key = (view, checked, writes, tensors, bool(lists or keywords))
 
 
 class RawTouch(NamedTuple):
@@ -107,6 +116,7 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
     def __init__(self, knowledge: OpKnowledge, watched: Mapping[Any, str]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.sums: list[Tensor] = []
+        self.met: dict[int, Tensor] = {}  # the sum of what came from outside, by id
         self.thread = threading.current_thread().name
         self._facts, self._model_code = knowledge.facts, knowledge.model_code
         self._watched = watched
@@ -133,7 +143,7 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
         facts = self._facts.get(func)
         if facts is None:
             facts = self._facts[func] = describe(func)
-        view, writes, positions, lists = facts.key
+        view, checked, writes, positions, others = facts.key
         frame: Any = sys._getframe(1)  # the innermost frame that is the model's own code
         model_code = self._model_code
         ours = model_code.get(frame.f_code)
@@ -160,8 +170,8 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
                     inside = cache or inside
                     if cache is not None and not view:
                         self._touch(cache, tensor, position in writes)
-        if lists:
-            self._note_lists(facts, args)
+        if others:
+            self._note_others(facts, args, kwargs or {})
         if isinstance(result, Tensor):
             identity, dtype = id(result), result.dtype
             raw += (RESULTS, identity, result.shape, dtype)
@@ -169,7 +179,7 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
                 known[identity] = inside
             elif not writes:
                 known[identity] = None
-            if not view and dtype in FLOATS:
+            if checked and dtype in FLOATS:
                 self.sums.append(result.sum())
         else:
             self._note_results(facts, result, inside)
@@ -184,6 +194,10 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
         except (NotImplementedError, RuntimeError):  # a kind of tensor without a storage
             cache = None
         self._known[id(tensor)] = cache
+        plain = type(tensor) is Tensor  # not a weight, nor a kind that cannot sum
+        small = tensor.numel() <= LARGEST_LOOKED_AT
+        if cache is None and plain and small and tensor.dtype in FLOATS:
+            self.met[id(tensor)] = tensor.sum()
         return cache
 
     def _touch(self, cache: str, tensor: Tensor, written: bool) -> None:
@@ -192,16 +206,22 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
         )
         self._touches.append((len(self._raw), touch))
 
-    def _note_lists(self, facts: OpFacts, args: Sequence[Any]) -> None:
+    def _note_others(self, facts: OpFacts, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Tensors that come in lists or by name."""
         for position in facts.lists:
             for tensor in args[position] if position < len(args) else ():
-                if not isinstance(tensor, Tensor):
-                    continue
-                self._raw += (id(tensor), tensor.shape, tensor.dtype)
-                cache = self._known.get(id(tensor), NOBODY)
-                cache = self._meet(tensor) if cache is NOBODY else cache
-                if cache is not None and not facts.view:
-                    self._touch(cache, tensor, position in facts.writes)
+                self._note(facts, tensor, position)
+        for name, position in facts.keywords:
+            self._note(facts, kwargs.get(name), position)
+
+    def _note(self, facts: OpFacts, tensor: Any, position: int) -> None:
+        if not isinstance(tensor, Tensor):
+            return
+        self._raw += (id(tensor), tensor.shape, tensor.dtype)
+        cache = self._known.get(id(tensor), NOBODY)
+        cache = self._meet(tensor) if cache is NOBODY else cache
+        if cache is not None and not facts.view:
+            self._touch(cache, tensor, position in facts.writes)
 
     def _note_results(self, facts: OpFacts, result: Any, inside: str | None) -> None:
         """Of an op that gives several tensors, or none; the first float one is checked for NaN."""
@@ -211,7 +231,7 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
         for tensor in tensors:
             self._raw += (id(tensor), tensor.shape, tensor.dtype)
             self._known[id(tensor)] = inside if facts.view else None
-        if tensors and not facts.view and tensors[0].dtype in FLOATS:
+        if tensors and facts.checked and tensors[0].dtype in FLOATS:
             self.sums.append(tensors[0].sum())
 
 
@@ -237,7 +257,7 @@ def unpack(raw: Sequence[Any], touches: Sequence[tuple[int, RawTouch]]) -> list[
             own.append(touches[touched][1])
             touched += 1
         given, made = tuple(raw[place + HEADER : middle]), tuple(raw[middle + 1 : end])
-        summed = bool(made) and not facts.view and made[2] in FLOATS
+        summed = bool(made) and facts.checked and made[2] in FLOATS
         calls.append(
             RawCall(
                 facts, began, took, code, line, module, given, made, own, total if summed else -1
@@ -252,18 +272,22 @@ def describe(func: Any) -> OpFacts:
     """Looks up an `OpOverload` once."""
     arguments = func._schema.arguments
     kinds = [str(argument.type) for argument in arguments]
+    single = [n for n, kind in enumerate(kinds) if kind in ("Tensor", "Optional[Tensor]")]
+    view = bool(func.is_view) or func.name() in HIDDEN_VIEWS
     return OpFacts(
         name=str(func),
-        view=bool(func.is_view) or func.name() in HIDDEN_VIEWS,
+        view=view,
+        checked=not view and not func.name().startswith(BLANK),
         writes=tuple(
             position
             for position, argument in enumerate(arguments)
             if argument.alias_info is not None and argument.alias_info.is_write
         ),
-        tensors=tuple(n for n, kind in enumerate(kinds) if kind in ("Tensor", "Optional[Tensor]")),
+        tensors=tuple(n for n in single if not arguments[n].kwarg_only),
         lists=tuple(
             n for n, kind in enumerate(kinds) if kind.startswith("List[") and "Tensor" in kind
         ),
+        keywords=tuple((arguments[n].name, n) for n in single if arguments[n].kwarg_only),
     )
 
 
