@@ -13,6 +13,7 @@ from typing import Any
 from kvstudio.engine.gate import Gate
 
 DECODE_TIMEOUT_S = 60.0
+STOP_PATIENCE_S = 5.0  # what is being decoded when the user stops still belongs to its frame
 LOOK_UP_S = 0.1
 END_S = 10.0
 
@@ -29,6 +30,7 @@ class ModelThreads:
         self._caller = threading.current_thread()
         self._others: dict[threading.Thread, None] = {}
         self._latents: list[queue.Queue[Any]] = []
+        self._decoders_ended = 0
 
     @property
     def in_caller(self) -> bool:
@@ -45,14 +47,23 @@ class ModelThreads:
         self.note()
         queues = [each for each in (*args, *kwargs.values()) if isinstance(each, queue.Queue)]
         self._latents += queues[:1]
-        return original(*args, **kwargs)
+        try:
+            return original(*args, **kwargs)
+        finally:
+            self._decoders_ended += 1
 
-    def wait(self, decoded: threading.Event) -> None:
-        """Waits until a latent has been decoded, or will not be."""
-        deadline = time.monotonic() + DECODE_TIMEOUT_S
-        while not decoded.wait(LOOK_UP_S):
-            if self._gate.over or time.monotonic() > deadline:
-                return
+    def nobody_decodes(self, chunk: int) -> bool:
+        """Whether the decoding thread of a chunk has ended; each chunk has one of its own."""
+        return self._decoders_ended > chunk
+
+    def wait(self, event: threading.Event, chunk: int, seconds: float = DECODE_TIMEOUT_S) -> bool:
+        """Waits for something that the decoding thread does; False if that will not be."""
+        began = time.monotonic()
+        while not event.wait(LOOK_UP_S):
+            patience = min(seconds, STOP_PATIENCE_S) if self._gate.over else seconds
+            if self.nobody_decodes(chunk) or time.monotonic() - began > patience:
+                return event.is_set()
+        return True
 
     def end(self) -> None:
         """The run is over: waits for every thread to come to its end."""

@@ -137,12 +137,14 @@ class Observer:
         state, length = named["model_state"], int(named["sequence_length"])
         chunk = self._begin_chunk(state, length)
         before = caches_of(state)
-        with self._tracing.part(EXPAND, self._flow.watched(state)):
-            result = original(*args, **kwargs)
+        try:
+            with self._tracing.part(EXPAND, self._flow.watched(state)):
+                result = original(*args, **kwargs)
+        finally:
+            assert self._pending is not None
+            self._pending.add_state(*self._flow.after(state))
         expansions = measure(chunk.id, before, caches_of(state), self._rows["flow_lm"])
         self._book.expanded(state, expansions)
-        assert self._pending is not None
-        self._pending.add_state(*self._flow.after(state))
         return result
 
     def _flow_lm(self, original: Any, *args: Any, **kwargs: Any) -> Any:
@@ -273,10 +275,14 @@ class Observer:
         if pending is None:
             return
         if wait:
-            self._threads.wait(pending.decoded)
+            self._threads.wait(pending.decoded, pending.chunk)
         if pending.audio is not None and self._increments:
             # The worker fades the first samples and moves Mimi's offset after the call returned.
-            self._increments = self._incremented.wait(INCREMENT_TIMEOUT_S)
+            self._increments = self._threads.wait(
+                self._incremented, pending.chunk, INCREMENT_TIMEOUT_S
+            )
+        if wait and self._threads.nobody_decodes(pending.chunk):
+            raise RunStopped("the decoding thread has ended")  # its error comes by the caller
         self._dropped_latent = pending.phase == "decode" and pending.audio is None
         if self._mimi_state is not None:
             pending.add_state(*self._mimi.after(self._mimi_state, self._tracing.written(MIMI)))

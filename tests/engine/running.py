@@ -7,7 +7,7 @@ for bit.
 
 import copy
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +21,7 @@ from kvstudio.engine.session import Outcome, Session
 from kvstudio.engine.wrapping import wrapped
 from kvstudio.recording.spec import ModelSource, RunSpec
 
-State = dict[str, dict[str, torch.Tensor]]
+State = Mapping[str, Mapping[str, torch.Tensor]]
 
 
 @dataclass

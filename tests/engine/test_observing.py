@@ -109,7 +109,7 @@ def test_a_voice_made_under_trace_is_the_voice(demo: Session, voice: str) -> Non
     assert demo.voice is not None
     assert demo.tts is not None
     file = resources() / "demo" / "voices" / f"{voice}.wav"
-    assert_same_state(dict(demo.voice.state), demo.tts.get_state_for_audio_prompt(file))
+    assert_same_state(demo.voice.state, demo.tts.get_state_for_audio_prompt(file))
 
 
 @pytest.mark.slow
