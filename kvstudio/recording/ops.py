@@ -1,6 +1,7 @@
 """Finds ops among millions: columns in numpy, texts interned, filters by id."""
 
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -201,6 +202,12 @@ class OpTable:
                 (int(op),),
             )
             return [from_row(Touch, row) for row in rows.fetchall()]
+
+    def frames_of(self, ops: Iterable[int]) -> list[int]:
+        """The frame of each op, also of those that are not taken in yet."""
+        query = "SELECT frame FROM op WHERE id = ?"
+        with reading(self._path):
+            return [int(self._connection.execute(query, (op,)).fetchone()[0]) for op in ops]
 
     def touching(
         self, cache: int, slot: int, until_frame: int, after: int = -1

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from kvstudio.app.codes import BLOCK_VALUES, Code, encode, lookup_table, robust_range
+from kvstudio.app.codes import BLOCK_VALUES, Code, encode, lookup_table, quantile, robust_range
 from kvstudio.app.theme import DARK, LIGHT, Palette
 
 if TYPE_CHECKING:
@@ -166,3 +166,10 @@ def test_the_map_leaves_zero_evenly_on_both_sides(palette: Palette) -> None:
 
 def test_a_cache_without_slots_has_no_codes() -> None:
     assert encode(np.empty((0, 4), np.float32), np.empty(0, np.bool_), -1, 1).shape == (0, 4)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 1000])
+def test_a_quantile_is_that_of_numpy(size: int) -> None:
+    values = np.random.default_rng(size).standard_normal(size)
+    for share in (0.0, 0.0025, 0.5, 0.995, 1.0):
+        assert quantile(values, share) == pytest.approx(np.quantile(values, share))

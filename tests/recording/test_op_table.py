@@ -111,3 +111,8 @@ def test_a_frame_cannot_claim_more_ops_than_fit(tmp_path: Path) -> None:
         connection.execute("UPDATE op SET id = 900000000000 WHERE id = 40")
     with Recording.open(path) as recording, pytest.raises(DamagedRecording, match="claims 8999"):
         recording.ops.of_frame(3)
+
+
+def test_the_frames_of_ops_are_known_without_taking_them_in(recording: Recording) -> None:
+    first, last = recording.ops.of_frame(3)[[0, -1]].tolist()
+    assert recording.ops.frames_of([last, first - 1, first]) == [3, 2, 3]

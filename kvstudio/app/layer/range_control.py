@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QValidator
 from PySide6.QtWidgets import QDoubleSpinBox, QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
-from kvstudio.app.codes import NARROWEST_RANGE, WIDEST_RANGE, robust_range
+from kvstudio.app.codes import NARROWEST_RANGE, WIDEST_RANGE, quantile, robust_range
 from kvstudio.app.layer.histogram_strip import HistogramStrip
 from kvstudio.app.painting.icons import IconName, icon
 from kvstudio.app.theme import current_palette
@@ -80,8 +79,7 @@ class RangeControl(QWidget):
             self._set(*robust_range(sample))
         else:
             share = (1 - COVERAGE) / 2
-            low, high = (float(each) for each in np.quantile(sample, [share, 1 - share]))
-            self._set(low, high)
+            self._set(quantile(sample, share), quantile(sample, 1 - share))
 
     def kept(self) -> dict[str, Any]:
         """What to remember."""

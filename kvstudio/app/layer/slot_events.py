@@ -58,15 +58,11 @@ def _of_ops(recording: Recording, touching: Sequence[tuple[int, Touch]]) -> list
     parts: dict[tuple[int, bool], set[int]] = {}
     for op, touch in touching:
         parts.setdefault((op, touch.write), set()).add(touch.kv)
+    frames = recording.ops.frames_of(op for op, _ in parts)
     return [
-        SlotEvent(_frame_of(recording, op), op, is_write, _part_word(kvs))
-        for (op, is_write), kvs in parts.items()
+        SlotEvent(frame, op, is_write, _part_word(kvs))
+        for frame, ((op, is_write), kvs) in zip(frames, parts.items(), strict=True)
     ]
-
-
-def _frame_of(recording: Recording, op: int) -> int:
-    known = recording.ops.frames
-    return int(known[op]) if op < len(known) else recording.ops.get(op).frame
 
 
 def _part_word(kvs: set[int]) -> str:

@@ -186,9 +186,10 @@ class LayerPanel(Panel):
         self.bar.show_caches(recording.caches, cache.id)
         if not reading.moment.slots.capacity:
             return _unallocated_words(cache)
-        self._reading = reading
         if is_new and not self.bar.range.locked:
+            self._reading = None  # or the other layer would be shown in the new range
             self.bar.range.fit(reading.sample)
+        self._reading = reading
         return ""
 
     # ---- private: showing ---------------------------------------------------------------------
