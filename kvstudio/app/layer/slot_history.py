@@ -80,9 +80,9 @@ class SlotHistory(QWidget):
     def _columns(self) -> Sequence[Column[SlotEvent]]:
         return (
             Column("frame", 6, lambda e: str(e.frame), lambda e: e.frame, self._step_words),
-            Column("what", 12, lambda e: e.words, bold=lambda e: e.is_write),
-            Column("source", 18, self._site_words, tip=self._site_tip),
-            Column("op", 22, self._op_words, tip=self._name_of),
+            Column("what", 11, lambda e: e.words, bold=lambda e: e.is_write),
+            Column("source", 17, self._site_words, tip=self._site_tip),
+            Column("op", 10, self._op_words, tip=self._name_of),
         )
 
     def _read_op(self, op: int) -> Op:
