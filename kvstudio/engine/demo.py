@@ -31,3 +31,8 @@ def demo_voice(name: str) -> Path | None:
     """The voice file of an embedded voice, or None if there is no such voice."""
     path = resources() / "demo" / "voices" / f"{name}.wav"
     return path if path.parent.joinpath(path.name).is_file() and "/" not in name else None
+
+
+def demo_voices() -> list[str]:
+    """The names of the embedded voices."""
+    return sorted(path.stem for path in (resources() / "demo" / "voices").glob("*.wav"))

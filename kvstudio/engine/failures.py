@@ -7,6 +7,7 @@ They are told by class name, so that nothing heavy is imported to explain an err
 import os
 import traceback
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 from kvstudio.recording.errors import KVStudioError
 
@@ -59,7 +60,8 @@ def _network(error: BaseException, doing: str) -> str | None:
     if names & {"EntryNotFoundError", "RevisionNotFoundError"} and not names & offline:
         return f"{hub} has no such file: {_first_line(error)}. Check the path and revision"
     if names & offline:
-        return f"{hub} cannot be reached. Check the network, or choose a model on this machine"
+        where = _host(error) or hub
+        return f"{where} cannot be reached. Check the network, or choose a model on this machine"
     if names & timeout:
         return f"{hub} did not answer in time. Try again"
     if "HTTPError" in names or "HTTPStatusError" in names:
@@ -78,6 +80,11 @@ def _pickle(error: BaseException, doing: str) -> str | None:
 
 
 def _config(error: BaseException, doing: str) -> str | None:
+    text = str(error)
+    if "argument after ** must be a mapping" in text:
+        return "the config is empty, or is no list of keys with values"
+    if "Config should be a path to a YAML" in text:
+        return "the config must be a YAML file whose name ends with .yaml"
     if "ValidationError" not in _names(error) or not hasattr(error, "errors"):
         return None
     found = [
@@ -87,9 +94,20 @@ def _config(error: BaseException, doing: str) -> str | None:
 
 
 def _yaml(error: BaseException, doing: str) -> str | None:
+    if isinstance(error, UnicodeDecodeError) and "model" in doing:
+        return f"the config is not a text file: {error}"
     if "YAMLError" not in _names(error):
         return None
     return f"the config is not YAML: {' '.join(str(error).split())}"
+
+
+def _voice(error: BaseException, doing: str) -> str | None:
+    if "redefined voice" in str(error):
+        return (
+            "predefined voices are made for the models that pocket-tts ships. With this one choose "
+            "an audio file, or a .safetensors state made with it"
+        )
+    return None
 
 
 def _weights(error: BaseException, doing: str) -> str | None:
@@ -106,7 +124,8 @@ def _weights(error: BaseException, doing: str) -> str | None:
 
 def _files(error: BaseException, doing: str) -> str | None:
     if isinstance(error, FileNotFoundError):
-        return f"there is no such file: {error.filename or _first_line(error)}"
+        told = _first_line(error).removeprefix("No such file or directory: ")
+        return f"there is no such file: {error.filename or told}"
     if isinstance(error, IsADirectoryError):
         return f"{error.filename} is a folder, not a file"
     if isinstance(error, PermissionError):
@@ -121,6 +140,13 @@ def _memory(error: BaseException, doing: str) -> str | None:
     return None
 
 
+def _host(error: BaseException) -> str:
+    """The server of a failed plain download, whose errors know their request."""
+    if not type(error).__module__.startswith("requests"):
+        return ""
+    return urlsplit(str(getattr(getattr(error, "request", None), "url", ""))).netloc
+
+
 def _first_line(error: BaseException) -> str:
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
@@ -131,6 +157,7 @@ EXPLAINERS: tuple[Explainer, ...] = (
     _pickle,
     _config,
     _yaml,
+    _voice,
     _weights,
     _files,
     _memory,

@@ -34,6 +34,11 @@ def load_model(source: ModelSource) -> TTS:
     """
     from pocket_tts import TTSModel
 
+    if source.kind == "language" and source.value not in languages():
+        raise SpecError(
+            f"this release of pocket-tts has no language {source.value!r}; it has "
+            f"{', '.join(languages())}"
+        )
     if source.kind == "demo":
         with demo_config() as config:
             return _load(TTSModel, source, {"config": str(config)})

@@ -11,6 +11,8 @@ from kvstudio.recording.protocol import Progress
 
 Emit = Callable[[Progress], None]
 TELL_EVERY_S = 0.1
+PATIENCE_S = 6.0  # of waiting for a server that does not answer, in all
+CONNECT_TIMEOUT_S = 10
 BAR_CONTEXT = "_get_progress_bar_context"  # of huggingface_hub.file_download
 
 
@@ -25,6 +27,7 @@ class ProgressReporter:
         self._emit = emit
         self._cancel = threading.Event()
         self._told = 0.0
+        self._rested = 0.0
 
     def cancel(self) -> None:
         self._cancel.set()
@@ -32,6 +35,7 @@ class ProgressReporter:
     def begin(self) -> None:
         """A new piece of work: forgets an earlier cancel."""
         self._cancel.clear()
+        self._rested = 0.0
 
     def check(self) -> None:
         """Raises Cancelled if the user asked for it."""
@@ -43,8 +47,17 @@ class ProgressReporter:
         self.check()
         self._emit(Progress(what=what, done=0, total=None, unit="steps"))
 
+    def rest(self, seconds: float) -> None:
+        """Waits before another attempt; raises ConnectionError when that has been enough."""
+        self._rested += seconds
+        if self._rested > PATIENCE_S:
+            raise ConnectionError("the server did not answer, also when asked again")
+        self._cancel.wait(seconds)
+        self.check()
+
     def bytes(self, what: str, done: float, total: float | None, began: float) -> None:
         self.check()
+        self._rested = 0.0
         now = time.monotonic()
         finished = total is not None and done >= total
         if now - self._told < TELL_EVERY_S and not finished:
@@ -61,8 +74,11 @@ def reported_downloads(reporter: ProgressReporter) -> Iterator[None]:
     """While entered, downloads of the hub and of plain URLs tell their progress to `reporter`."""
     import requests
     from huggingface_hub import file_download
+    from huggingface_hub.utils import _http
 
     with (
+        _replaced(_http, "time", lambda clock: _Clock(clock, reporter)),
+        _replaced(file_download, "_ETAG_RETRY_TIMEOUT", lambda seconds: CONNECT_TIMEOUT_S),
         _replaced(requests, "get", lambda get: partial(_download, get, reporter)),
         _replaced(file_download, BAR_CONTEXT, lambda bar: partial(_bar_context, bar, reporter)),
     ):
@@ -84,6 +100,17 @@ def _replaced(owner: Any, name: str, wrap: Callable[[Any], Any]) -> Iterator[Non
 
 def _bar_context(original: Callable[..., Any], reporter: ProgressReporter, **kwargs: Any) -> Any:
     return original(**{**kwargs, "tqdm_class": partial(_Bar, reporter)})
+
+
+class _Clock:
+    """Stands for the hub's `time`: its pauses between attempts can be cancelled, and end."""
+
+    def __init__(self, clock: Any, reporter: ProgressReporter) -> None:
+        self._clock = clock
+        self.sleep = reporter.rest
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._clock, name)
 
 
 class _Bar:

@@ -52,6 +52,7 @@ class Session:
 
     def load(self, source: ModelSource) -> dict[str, Any]:
         """Loads a model, unless it is the one loaded; the model's card."""
+        _require_device(source.device)
         self.reporter.step(f"loading {source.title}")
         with reported_downloads(self.reporter):
             tts = pocket.load_model(source)
@@ -183,3 +184,9 @@ class Session:
         except KVStudioError as unwritable:
             message = str(unwritable)
         return Outcome("failed", message, detail)
+
+
+def _require_device(device: str) -> None:
+    known = cards.devices()
+    if device.partition(":")[0] not in {each.partition(":")[0] for each in known}:
+        raise SpecError(f"there is no device {device!r} here; there is {', '.join(known)}")

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from kvstudio.engine import pocket
-from kvstudio.engine.demo import demo_voice
+from kvstudio.engine.demo import demo_voice, demo_voices
 from kvstudio.engine.state import ModelState, offset_of
 from kvstudio.engine.voice_trace import traced_voice
 from kvstudio.recording.errors import KVStudioError
@@ -45,14 +45,14 @@ def make_voice(tts: pocket.TTS, source: str, demo: bool) -> Voice:
         VoiceError: the file or state cannot be a voice for this model.
         Exception: what pocket-tts raises; `failures.explain` puts it in words.
     """
-    path = (demo_voice(source) if demo else None) or _local(source)
+    path = (demo_voice(source) if demo else None) or _local(source, demo)
     if path is None:
         with traced_voice(tts) as trace:
             state = tts.get_state_for_audio_prompt(source)
         return _checked(tts, Voice(state, {"source": source}, trace))
+    _require_file(path)
     if path.suffix.lower() == LOCAL_SUFFIX:
-        state = tts.get_state_for_audio_prompt(path)
-        return _checked(tts, Voice(state, {"source": source}))
+        return _checked(tts, Voice(_imported(tts, path), {"source": source}))
     samples, rate, note = read_prompt(path)
     if not getattr(tts, "has_voice_cloning", True):
         raise VoiceError(
@@ -68,16 +68,10 @@ def read_prompt(path: Path) -> tuple[np.ndarray, int, str]:
     """Mono float32 samples `[n]`, their rate, and a note on what was changed.
 
     Raises:
-        VoiceError: empty, not audio, too short, or with samples that are not numbers.
+        VoiceError: not audio, too short, or with samples that are not numbers.
     """
     import soundfile
 
-    if path.is_dir():
-        raise VoiceError(f"{path} is a folder; choose an audio file")
-    if not path.exists():
-        raise VoiceError(f"there is no voice file {path}")
-    if path.stat().st_size == 0:
-        raise VoiceError(f"{path.name} is empty; choose another voice file")
     try:
         with soundfile.SoundFile(path) as file:
             rate = int(file.samplerate)
@@ -118,12 +112,47 @@ def _at_model_rate(tts: pocket.TTS, samples: np.ndarray, rate: int) -> torch.Ten
     return converted
 
 
-def _local(source: str) -> Path | None:
+def _local(source: str, demo: bool) -> Path | None:
+    """The file that a source names, or None if pocket-tts is to find it.
+
+    Raises:
+        VoiceError: there is nothing of that name.
+    """
     if source.startswith(("hf://", "http://", "https://")):
         return None
+    if not source.strip():
+        raise VoiceError("no voice chosen: pick a voice file or a predefined voice")
     path = Path(source).expanduser()
-    named = source in pocket.predefined_voices() and not path.exists()
-    return None if named else path
+    if path.exists() or path.suffix or len(path.parts) > 1:
+        return path
+    if source in pocket.predefined_voices():
+        return None
+    names = demo_voices() if demo else pocket.predefined_voices()
+    raise VoiceError(
+        f"there is no voice file or predefined voice {source!r}: choose a file, or one of "
+        f"{', '.join(names)}"
+    )
+
+
+def _imported(tts: pocket.TTS, path: Path) -> ModelState:
+    from safetensors import SafetensorError
+
+    try:
+        state: ModelState = tts.get_state_for_audio_prompt(path)
+    except (SafetensorError, ValueError) as error:
+        raise VoiceError(
+            f"{path.name} is not a voice state ({error}); make one with `pocket-tts export-voice`"
+        ) from error
+    return state
+
+
+def _require_file(path: Path) -> None:
+    if path.is_dir():
+        raise VoiceError(f"{path} is a folder; choose an audio file")
+    if not path.exists():
+        raise VoiceError(f"there is no voice file {path}")
+    if path.stat().st_size == 0:
+        raise VoiceError(f"{path.name} is empty; choose another voice file")
 
 
 def _checked(tts: pocket.TTS, voice: Voice) -> Voice:
@@ -147,10 +176,10 @@ def _checked(tts: pocket.TTS, voice: Voice) -> Voice:
 def _check_layer(name: str, attention: Any, entry: Mapping[str, torch.Tensor]) -> None:
     shape = tuple(entry["cache"].shape)
     heads, dim = pocket.kv_heads(attention), pocket.head_dim(attention)
-    if len(shape) != 5 or shape[0] != 2 or shape[3:] != (heads, dim):
+    if len(shape) != 5 or shape[:2] != (2, 1) or shape[3:] != (heads, dim):
         raise VoiceError(
             f"this voice state was made by another model: {name} holds {list(shape)}, this model "
-            f"needs [2, B, T, {heads}, {dim}]. Make the voice again from its audio file"
+            f"needs [2, 1, T, {heads}, {dim}]. Make the voice again from its audio file"
         )
     if entry["cache"].device.type == "meta":
         return
