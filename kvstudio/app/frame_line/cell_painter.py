@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kvstudio.app.frame_line.scene import LineScene
 
 RADIUS = 3.0
-PADDING = 5.0
+BAND_SPACING = 1.3
 CELL_GAP = 1.5
 CENTRE = Qt.AlignmentFlag.AlignCenter
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -116,9 +116,10 @@ def _paint_band(painter: QPainter, scene: LineScene) -> None:
 
 def _paint_numbers(painter: QPainter, scene: LineScene) -> None:
     """In every cell what it is, if that fits, else the number of every n-th frame."""
-    width = QFontMetricsF(scene.font).horizontalAdvance(str(len(scene.track))) + PADDING
-    is_wide = scene.cell >= WIDE_CELL
-    step = tick_step(width / (scene.cell - CELL_GAP if is_wide else scene.cell))
+    width, is_wide = scene.number_width, scene.cell >= WIDE_CELL
+    step = tick_step(
+        width / (scene.cell - CELL_GAP) if is_wide else BAND_SPACING * width / scene.cell
+    )
     colors, kinds = cell_colors(scene.palette), scene.track.kinds
     shown = np.arange(scene.shown.start, scene.shown.stop)
     for frame in shown[(kinds[shown] != CellKind.DECODE) | (shown % step == 0)].tolist():

@@ -32,7 +32,7 @@ def paint_cursor(painter: QPainter, scene: LineScene, frame: int) -> None:
     for x in (round(below.left()), round(below.right())):
         painter.drawLine(QLineF(x, below.top(), x, below.bottom()))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    if cell.width() >= word_size(str(frame), scene.font).width():
+    if cell.width() >= scene.number_width:
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(palette.accent), 2.4))
         painter.drawRoundedRect(cell.adjusted(-0.5, -1, -1, 1), 4, 4)

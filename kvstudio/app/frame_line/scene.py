@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QRectF
+from PySide6.QtGui import QFontMetricsF
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +25,7 @@ RIGHT_MARGIN = 10.0
 HEAD_WIDTH = 78.0
 WIDEST_FITTED = 46.0
 WIDEST_CELL = 72.0
+NUMBER_PADDING = 3.0
 WIDE_CELL = 7.0
 """From this width on a cell is drawn by itself, below it as a part of a band."""
 
@@ -102,6 +104,12 @@ class LineScene:
         """The frames in view, at least in part."""
         last = ceil(self.first + (self.right - self.left) / self.cell)
         return range(int(self.first), max(int(self.first), min(last, len(self.track))))
+
+    @cached_property
+    def number_width(self) -> float:
+        """What the widest number of a frame takes in a cell."""
+        digits = str(max(1, len(self.track) - 1))
+        return QFontMetricsF(self.font).horizontalAdvance(digits) + NUMBER_PADDING
 
     @property
     def head_rect(self) -> QRectF:

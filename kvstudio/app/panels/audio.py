@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from kvstudio.app.sound.playback import Playback
 from kvstudio.app.sound.sound_bar import SoundBar
 from kvstudio.app.sound.sound_view import SoundView
 from kvstudio.app.sound.track import SoundTrack
-from kvstudio.app.sound.words import EMPTY, SILENT_END
+from kvstudio.app.sound.words import EMPTY, NO_SAMPLES, SILENT_END
 from kvstudio.app.stage import NO_RECORDING, Stage
 from kvstudio.recording.errors import RecordingError
 
@@ -34,7 +35,6 @@ ASK_FOR_DEVICE_AFTER_MS = 1_500
 LOOK_FOR_END_MS = 500
 """How often to look whether a run has ended, which gives its axis an end."""
 
-NO_SAMPLES = "This frame has no samples of its own to play."
 KEYS = {
     (Qt.Key.Key_Space, Qt.KeyboardModifier.NoModifier): "play",
     (Qt.Key.Key_Space, Qt.KeyboardModifier.ShiftModifier): "frame",
@@ -103,6 +103,8 @@ class AudioPanel(Panel):
 
     def ask_export(self) -> QFileDialog:
         """Ask where to save, and in which of the two kinds of WAV."""
+        with suppress(RecordingError):  # which the picture tells
+            self._take_in()
         recording = self.workspace.recording
         name = f"{recording.path.stem if recording else 'recording'}.wav"
         return self.export.ask(Path(self.settings.folder) / name)

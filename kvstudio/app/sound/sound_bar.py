@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 ICON_SIZE = QSize(16, 16)
 VOLUME_STEPS = 100
 VOLUME_WIDTH = 74
+WORDS_MARGIN = 6
 REMEMBERED = "audio"
 WITH_SOUND = ("play", "frame", "loop", "whole", "export")
 IN_WORDS = ("each", "levels", "whole", "export")
@@ -118,6 +119,7 @@ class SoundBar(QWidget):
             _line(),
         ):
             row.addWidget(widget)
+        row.addSpacing(WORDS_MARGIN)
         row.addWidget(self.words, 3)
         row.addWidget(self.trouble, 1)
         for widget in (

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPixmap
 from PySide6.QtWidgets import QToolTip, QWidget
 
@@ -228,7 +228,7 @@ class SoundView(QWidget):
         paint_overlay(painter, self._scene, self.overlay)
         if self.hasFocus():
             painter.setPen(QColor(self._palette.accent))
-            painter.drawRect(QRect(0, 0, self.width() - 1, self.height() - 1))
+            painter.drawRect(self._scene.layout.plots.toRect().adjusted(-1, -1, 0, 0))
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

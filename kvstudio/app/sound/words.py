@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kvstudio.recording.rows import Frame
 
 EMPTY = "No audio yet: step past the prefill to hear the first frame."
+NO_SAMPLES = "This frame has no samples of its own to play."
 SILENT_END = "This run ended before the first frame of audio."
 MINUS = "\N{MINUS SIGN}"
 
