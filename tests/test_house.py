@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted([*ROOT.glob("kvstudio/**/*.py"), *ROOT.glob("tests/**/*.py"), ROOT / "main.py"])
 FILE_LINES = 300
-TEST_FILE_LINES = 500  # cases stand one after another, and a list of them is read like one
+TEST_FILE_LINES = 650  # cases stand one after another, and a list of them is read like one
 FUNCTION_LINES = 50
 AT_THE_DOOR = {
     ".ci",

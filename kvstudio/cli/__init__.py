@@ -24,6 +24,7 @@ from kvstudio.cli.record_command import record
 from kvstudio.recording.errors import KVStudioError, SpecError
 
 BAD_USAGE = 2
+RUN_COMMANDS = ("record", "check", "bench")
 
 
 class Commands(TyperGroup):
@@ -86,6 +87,9 @@ def window(
     ] = False,
 ) -> None:
     context.obj = (demo, python)
+    if (demo or python) and context.invoked_subcommand in RUN_COMMANDS:
+        name = context.invoked_subcommand
+        raise SpecError(f"give options of {name} after it: kvstudio {name} --demo ...")
     if context.invoked_subcommand is None:
         _open_window(None, demo, python)
 

@@ -49,7 +49,7 @@ def run_options(
     model = _model(base, demo, language, config, checkpoint)
     model = replace(model, **_given(quantize=quantize, device=device))
     changes = _given(
-        voice=voice,
+        voice=None if voice is None else _whole(voice),
         text=text,
         seed=seed,
         temperature=temperature,
@@ -63,7 +63,9 @@ def run_options(
     )
     if base is None and model.kind != "demo":
         _require_given(changes, "voice", "text")
-    asked = base is not None or demo or model != ModelSource() or bool(changes)
+    asked = (
+        base is not None or python is not None or demo or model != ModelSource() or bool(changes)
+    )
     return RunOptions(replace(base or RunSpec(), model=model, **changes), python, asked)
 
 
@@ -125,12 +127,20 @@ def _model(
         given += [] if checkpoint is None else ["--checkpoint"]
         raise SpecError(f"{' and '.join(given)} name different models: give one of them")
     if checkpoint is not None:
-        return ModelSource("checkpoint", checkpoint, config=language or config or "")
+        return ModelSource(
+            "checkpoint", _whole(checkpoint), config=language or _whole(config or "")
+        )
     if language is not None:
         return ModelSource("language", language)
     if config is not None:
-        return ModelSource("config", config)
+        return ModelSource("config", _whole(config))
     return base.model if base is not None and not demo else ModelSource()
+
+
+def _whole(source: str) -> str:
+    """A local file by its whole path, so that the spec can be repeated from another folder."""
+    path = Path(source).expanduser()
+    return str(path.resolve()) if path.suffix and path.is_file() else source
 
 
 def _require_given(changes: dict[str, Any], *names: str) -> None:

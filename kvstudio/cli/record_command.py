@@ -26,6 +26,8 @@ def record(
     """
     if wav is not None:
         require_new(wav)
+        if wav.resolve() == out.resolve():
+            raise KVStudioError(f"{wav} cannot be both the recording and the audio")
     code = run_engine(options.spec, out, options.python)
     if wav is not None and out.exists():
         write_wav(out, wav)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import torch
 
-from kvstudio.engine.state import INTEGER_OF_SIZE, ModelState, nan_slots
+from kvstudio.engine.state import INTEGER_OF_SIZE, ModelState, nan_slots, runs
 from kvstudio.recording.rows import Cache, Expansion
 
 SlotBits = torch.Tensor
@@ -30,6 +30,19 @@ def measure(
     ]
 
 
+def damaged_slots(
+    before: Mapping[str, torch.Tensor], after: Mapping[str, torch.Tensor], rows: Mapping[str, Cache]
+) -> dict[int, list[tuple[int, int]]]:
+    """Ranges of old slots that the expansion changed, by cache id."""
+    damaged = {}
+    for name, old in before.items():
+        if name in after and name in rows:
+            ranges = runs(_changed(old, after[name]).numpy())
+            if ranges:
+                damaged[rows[name].id] = ranges
+    return damaged
+
+
 def _one(chunk: int, cache: int, old: torch.Tensor, new: torch.Tensor) -> Expansion:
     old_slots, new_slots = old.shape[2], new.shape[2]
     fresh = new[:, :, old_slots:]
@@ -38,22 +51,20 @@ def _one(chunk: int, cache: int, old: torch.Tensor, new: torch.Tensor) -> Expans
         cache=cache,
         capacity_before=old_slots,
         capacity_after=new_slots,
-        changed_slot=_first_changed(old, new),
+        changed_slot=_first(_changed(old, new)),
         not_nan_slot=_first_not_nan(fresh, old_slots),
         fill=_fill(fresh),
     )
 
 
-def _first_changed(old: torch.Tensor, new: torch.Tensor) -> int | None:
-    """The first slot of `old` whose bits are not the same in `new`."""
+def _changed(old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
+    """Which slots of `old` do not have the same bits in `new`, `[T]`."""
     kept = new[:, :, : old.shape[2]]
-    if kept.shape != old.shape or kept.dtype != old.dtype:
-        return 0
     if old.device.type == "meta" or kept.device.type == "meta":
-        return None
-    same = _bits(old) == _bits(kept)
-    changed = (~same).any(4).any(3).any(1).any(0)
-    return _first(changed)
+        return torch.zeros(old.shape[2], dtype=torch.bool)
+    if kept.shape != old.shape or kept.dtype != old.dtype:
+        return torch.ones(min(old.shape[2], new.shape[2]), dtype=torch.bool)
+    return (_bits(old) != _bits(kept)).any(4).any(3).any(1).any(0)
 
 
 def _first_not_nan(fresh: torch.Tensor, first_slot: int) -> int | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from kvstudio.engine.gate import Gate
 
-DECODE_TIMEOUT_S = 60.0
+DECODE_TIMEOUT_S = 600.0  # a debugger or a sleeping machine may hold the decoder for long
 STOP_PATIENCE_S = 5.0  # what is being decoded when the user stops still belongs to its frame
 LOOK_UP_S = 0.1
 END_S = 10.0

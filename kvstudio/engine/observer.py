@@ -24,7 +24,7 @@ import torch
 
 from kvstudio.engine import pocket
 from kvstudio.engine.chunks import ChunkBook, register_caches
-from kvstudio.engine.expansion import caches_of, measure
+from kvstudio.engine.expansion import caches_of, damaged_slots, measure
 from kvstudio.engine.gate import Gate, RunStopped
 from kvstudio.engine.model_threads import ModelThreads
 from kvstudio.engine.module_path import following_modules
@@ -142,7 +142,8 @@ class Observer:
                 result = original(*args, **kwargs)
         finally:
             assert self._pending is not None
-            self._pending.add_state(*self._flow.after(state))
+            damaged = damaged_slots(before, caches_of(state), self._rows["flow_lm"])
+            self._pending.add_state(*self._flow.after(state, damaged))
         expansions = measure(chunk.id, before, caches_of(state), self._rows["flow_lm"])
         self._book.expanded(state, expansions)
         return result

@@ -190,7 +190,11 @@ def offset_of(entry: Mapping[str, torch.Tensor]) -> int | None:
 
 
 def fingerprints(cache: torch.Tensor) -> NDArray[np.int64]:
-    """The bits of one number of K and V per slot, `[2 * B, T]`: they change when the slot does."""
+    """The bits of one number of K and V per slot, `[2 * B, T]`.
+
+    Writing a slot changes them, unless it writes the same number or leaves that number alone; such
+    a write is found by its op, at full trace.
+    """
     probe = cache.detach()[:, :, :, 0, 0]  # [2, B, T]
     if cache.device.type == "meta":
         return np.zeros((2 * cache.shape[1], cache.shape[2]), np.int64)

@@ -1,5 +1,6 @@
 """The tracers of one frame: one a thread and part, gathered into rows when the frame is done."""
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -10,6 +11,7 @@ from kvstudio.recording.rows import Op
 from kvstudio.recording.spec import TraceLevel
 from kvstudio.recording.writer import RecordingWriter
 
+INDEXED_WRITE = re.compile(r"aten\.(index_|_index_put|scatter|masked_|put_)")
 Watched = tuple[Mapping[object, str], Mapping[str, WatchedCache]]
 
 
@@ -39,9 +41,15 @@ class Tracing:
             self._traced.append((number, tracer, watched[1]))
 
     def written(self, part: int) -> dict[int, list[tuple[int, int]]]:
-        """Slot ranges that the ops of a part wrote, by cache id."""
+        """Slot ranges that the ops of a part wrote, by cache id.
+
+        An indexed write touches what it is given, which is the whole cache, so for it the changed
+        content decides which slots were written.
+        """
         ranges: dict[int, list[tuple[int, int]]] = {}
         for op in self._rows_of(part):
+            if INDEXED_WRITE.match(op.name):
+                continue
             for touch in op.touches:
                 if touch.write and touch.last > touch.first:
                     ranges.setdefault(touch.cache, []).append((touch.first, touch.last))

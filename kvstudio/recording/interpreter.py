@@ -20,13 +20,13 @@ from kvstudio.recording.errors import SpecError
 PACKAGE = Path(__file__).resolve().parent.parent
 ROOMS = ("engine", "analysis", "recording")
 MODULES = ("__init__.py", "paths.py")
-# Variables that tie a Python to one installation.
 # What `-m kvstudio.engine` does, but a `torch.py` of the current folder is never imported: Python
 # 3.10 does not know PYTHONSAFEPATH.
 BOOT = (
     "import sys; sys.path[:] = [each for each in sys.path if each]; "
     "from kvstudio.engine.__main__ import main; sys.exit(main())"
 )
+# Variables that tie a Python to one installation.
 OURS_ALONE = ("PYTHONHOME", "__PYVENV_LAUNCHER__", "VIRTUAL_ENV")
 
 

@@ -9,7 +9,8 @@ Documented for users who query it with plain `sqlite3`, for instance the ops of 
 
 Conventions: slot ranges are half open, [first, last). Blobs are raw little-endian arrays: K/V
 values, latents and audio are float32. Times named `_ns` are nanoseconds; those of ops
-count from the start of the run. A text that occurs often is stored once and referred to by id.
+count from the start of the run, which the voice prefill precedes. A text that occurs often is
+stored once and referred to by id.
 """
 
 APPLICATION_ID = 0x4B565354  # "KVST"

@@ -107,10 +107,11 @@ class SlotHistory:
         return SlotMap(cache, roles, frames, offset, capacity)
 
     def values(self, cache: Cache, chunks: list[Chunk], frame: int, capacity: int) -> Floats:
-        """`[2, B, T, H, D]` after `frame`; NaN where nothing was written."""
+        """`[2, B, T, H, D]` after `frame`; an unwritten slot holds what it was filled with."""
         require_sane(cache, capacity)
         shape = (2, cache.batch, capacity, cache.heads, cache.dim)
         result = np.full(shape, np.nan, np.float32)
+        self._fill_zeros(cache, chunks, result)
         base = self.base_values(cache, chunks[0])
         if base is not None:
             slots = min(base.shape[2], capacity)
@@ -126,6 +127,17 @@ class SlotHistory:
             fitting = max(0, min(last, capacity) - first)
             result[:, :, first : first + fitting] = delta[:, :, :fitting]
         return result
+
+    def _fill_zeros(self, cache: Cache, chunks: list[Chunk], result: Floats) -> None:
+        """New slots are NaN in pocket-tts; a fork's expansion may leave zeros instead."""
+        for chunk in chunks:
+            rows = self._connection.execute(
+                "SELECT capacity_before FROM expansion "
+                "WHERE chunk = ? AND cache = ? AND fill = 'zero'",
+                (chunk.id, cache.id),
+            )
+            for (first,) in rows.fetchall():
+                result[:, :, max(0, int(first)) :] = 0
 
     def base_values(self, cache: Cache, chunk: Chunk) -> Floats | None:
         """What the cache held when the chunk began, `[2, B, slots, H, D]`, if it is known."""

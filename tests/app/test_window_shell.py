@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 def test_layout_and_geometry_are_remembered(open_window: Open) -> None:
     first = open_window(FakeEngine())
+    for key in ("log", "audio", "frames"):
+        first.docks[key].hide()
     first.resize(first.width(), 700)  # the offscreen screen is 800 high
-    first.docks["log"].hide()
     first.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, first.docks["setup"])
     area = first.dockWidgetArea(first.docks["setup"])
     first.close()

@@ -132,7 +132,8 @@ def _origin(recording: Recording, seen: Sighting) -> Op | None:
     """The first op of the model's own that took no NaN and gave one, if ops were recorded."""
     recording.ops.refresh()
     for number in recording.ops.of_frame(seen.frame.id):
-        if recording.ops.flags[number] == NAN:  # nan_in 0, nan_out 1
+        flags = int(recording.ops.flags[number])  # nan_in * 4 + nan_out
+        if flags % 4 == NAN and flags // 4 != NAN:
             op = recording.ops.get(int(number))
             if part_word(op.part) == seen.cache.model:
                 return op
