@@ -1,6 +1,6 @@
 """Answers the window's commands.
 
-The reading thread never works: quick commands act on the gate at once, long ones are handed to one
+The reading thread does little: quick commands act on the gate at once, long ones are handed to one
 worker thread, so a command always gets an answer, never a hang.
 """
 
@@ -15,6 +15,7 @@ from typing import TextIO
 from kvstudio.engine import cards, pocket
 from kvstudio.engine.failures import explain
 from kvstudio.engine.gate import Gate
+from kvstudio.engine.latest import Latest
 from kvstudio.engine.progress import Cancelled, ProgressReporter
 from kvstudio.engine.session import Session
 from kvstudio.recording import protocol as p
@@ -36,8 +37,9 @@ class Server:
         self._writing = threading.Lock()
         self._reporter = ProgressReporter(self.emit)
         self.session = Session(self._reporter, drain)
-        self._jobs: queue.SimpleQueue[tuple[p.Command, Callable[[], None]] | None]
+        self._jobs: queue.SimpleQueue[tuple[p.Command, Callable[[], p.Event]] | None]
         self._jobs = queue.SimpleQueue()
+        self._budgets = Latest(self._budget, "kvstudio budget")
         self._busy: str | None = None
         self._gate: Gate | None = None
         self._worker = threading.Thread(target=self._work, name="kvstudio worker", daemon=True)
@@ -103,8 +105,7 @@ class Server:
             self._enqueue(command, lambda: self._start(spec, Path(command.path)))
         elif isinstance(command, p.Budget):
             self._require_model()
-            chunks = self.session.budget(command.text, command.max_tokens)
-            self.emit(p.Budgeted(chunks=chunks))
+            self._budgets.ask(command)
         elif isinstance(command, p.Stop):
             self._stop()
         else:
@@ -131,7 +132,7 @@ class Server:
         if self._gate is not None:
             self._gate.stop()
 
-    def _enqueue(self, command: p.Command, job: Callable[[], None]) -> None:
+    def _enqueue(self, command: p.Command, job: Callable[[], p.Event]) -> None:
         if self._busy is not None:
             raise KVStudioError(f"the engine is busy {self._busy}; stop that first")
         self._busy = _BUSY_WORDS[type(command)]
@@ -142,42 +143,57 @@ class Server:
         if self.session.tts is None:
             raise KVStudioError("no model is loaded; load one first")
 
+    def _budget(self, command: p.Budget) -> None:
+        """On a thread of its own: pocket-tts takes seconds to split a long text."""
+        try:
+            chunks = self.session.budget(command.text, command.max_tokens)
+        except Exception as error:  # noqa: BLE001 -- the engine answers every command
+            message, detail = explain(error, "working out the budget")
+            self.emit(p.Failed(command=command.name, message=message, detail=detail))
+            return
+        self.emit(p.Budgeted(chunks=chunks))
+
     # ---- jobs, on the worker thread -------------------------------------------------------------
 
     def _work(self) -> None:
         while (entry := self._jobs.get()) is not None:
-            command, job = entry
-            try:
-                job()
-            except Cancelled:
-                self.emit(p.Failed(command=command.name, message=f"{command.name} was cancelled"))
-            except BaseException as error:  # noqa: BLE001 -- the engine answers every command
-                message, detail = explain(error, _FAILED_WORDS[type(command)])
-                self.emit(p.Failed(command=command.name, message=message, detail=detail))
+            outcome = self._outcome(*entry)
+            # The next command may come as soon as this one is answered.
             self._busy = self._gate = None
+            self.emit(outcome)
             self._settled()
 
-    def _load(self, source: ModelSource) -> None:
+    def _outcome(self, command: p.Command, job: Callable[[], p.Event]) -> p.Event:
+        try:
+            return job()
+        except Cancelled:
+            return p.Failed(command=command.name, message=f"{command.name} was cancelled")
+        except BaseException as error:  # noqa: BLE001 -- the engine answers every command
+            message, detail = explain(error, _FAILED_WORDS[type(command)])
+            return p.Failed(command=command.name, message=message, detail=detail)
+
+    def _load(self, source: ModelSource) -> p.Event:
         self.emit(p.State("loading", f"loading {source.title}"))
-        self.emit(p.Loaded(card=self.session.load(source)))
+        return p.Loaded(card=self.session.load(source))
 
-    def _make_voice(self, voice: str) -> None:
+    def _make_voice(self, voice: str) -> p.Event:
         self.emit(p.State("voicing", f"making voice {voice}"))
-        self.emit(p.Voiced(card=self.session.make_voice(voice)))
+        return p.Voiced(card=self.session.make_voice(voice))
 
-    def _start(self, spec: RunSpec, path: Path) -> None:
+    def _start(self, spec: RunSpec, path: Path) -> p.Event:
         if not self.session.is_loaded(spec):
-            self._load(spec.model)
+            self.emit(self._load(spec.model))
         if not self.session.has_voice(spec):
-            self._make_voice(spec.voice)
+            self.emit(self._make_voice(spec.voice))
         gate = self._gate = Gate(self._on_held, self._on_released)
         self._reporter.check()
         writer = self.session.open_recording(spec, path)
         self.emit(p.Started(path=str(path)))
+        self.emit(p.State("running", "splitting the text", 0))
         outcome = self.session.run(spec, writer, gate, self._on_frame)
         if outcome.status == "failed":
             self.emit(p.Failed(command="start", message=outcome.reason, detail=outcome.detail))
-        self.emit(p.Finished(status=outcome.status, reason=outcome.reason, path=str(path)))
+        return p.Finished(status=outcome.status, reason=outcome.reason, path=str(path))
 
     def _on_frame(self, frame: int) -> None:
         self.emit(p.FrameAdded(frame=frame))

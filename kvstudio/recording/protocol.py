@@ -67,7 +67,7 @@ class Voice(Command):
 
 @dataclass(frozen=True)
 class Budget(Command):
-    """Ask for the length budget of `text` with the loaded model and voice."""
+    """Ask for the length budget of `text`; replaces an older request that is not begun yet."""
 
     name = "budget"
     text: str = ""
