@@ -1,7 +1,7 @@
 """The one module that names pocket-tts internals: what releases 2.0.0 to 4.0.1 have in common.
 
 load_model                        a TTSModel from a ModelSource
-describe_caches                   rows for every KV cache of FlowLM and Mimi
+cache_rows                        rows for every KV cache of FlowLM and Mimi
 TTSModel._expand_kv_cache         ┐
 TTSModel._run_flow_lm_and_...     │ wrapped on the instance by observer.py
 MimiModel.decode_from_latent      ┘
