@@ -29,6 +29,7 @@ def main() -> int:
     run.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    logging.getLogger("huggingface_hub").propagate = False  # it tells everything itself
     if arguments.command == "run":
         from kvstudio.engine.headless import run_spec
 

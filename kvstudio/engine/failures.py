@@ -58,10 +58,17 @@ def _network(error: BaseException, doing: str) -> str | None:
             "`hf auth login`, or choose a model on this machine"
         )
     if names & {"EntryNotFoundError", "RevisionNotFoundError"} and not names & offline:
-        return f"{hub} has no such file: {_first_line(error)}. Check the path and revision"
+        return f"{hub} has no such file: {_address(error)}. Check the path and revision"
+    refusal = _refusal(error) if names & offline else None
+    if refusal is not None:
+        return f"{hub} answers only with an error: {_first_line(refusal)}"
     if names & offline:
         where = _host(error) or hub
-        return f"{where} cannot be reached. Check the network, or choose a model on this machine"
+        errors = ", or answers only with errors" if "GivenUp" in names else ""
+        return (
+            f"{where} cannot be reached{errors}. Check the network, or choose a model on this "
+            "machine"
+        )
     if names & timeout:
         return f"{hub} did not answer in time. Try again"
     if "HTTPError" in names or "HTTPStatusError" in names:
@@ -145,6 +152,20 @@ def _host(error: BaseException) -> str:
     if not type(error).__module__.startswith("requests"):
         return ""
     return urlsplit(str(getattr(getattr(error, "request", None), "url", ""))).netloc
+
+
+def _address(error: BaseException) -> str:
+    """The address in an error of the hub, which names it in one of its lines."""
+    lines = [line for line in str(error).splitlines() if "url: " in line]
+    return lines[0].rpartition("url: ")[2].rstrip(".") if lines else _first_line(error)
+
+
+def _refusal(error: BaseException) -> BaseException | None:
+    """The answer of a server that is there, behind an error that says it is not."""
+    for each in _chain(error):
+        if getattr(getattr(each, "response", None), "status_code", None) is not None:
+            return each
+    return None
 
 
 def _first_line(error: BaseException) -> str:

@@ -13,11 +13,16 @@ Emit = Callable[[Progress], None]
 TELL_EVERY_S = 0.1
 PATIENCE_S = 6.0  # of waiting for a server that does not answer, in all
 CONNECT_TIMEOUT_S = 10
+PIECE_BYTES = 2**18  # the hub's own 10 MB come too seldom to show progress on a slow line
 BAR_CONTEXT = "_get_progress_bar_context"  # of huggingface_hub.file_download
 
 
 class Cancelled(BaseException):
     """The user cancelled. Not an `Exception`: pocket-tts tries other sources after any of those."""
+
+
+class GivenUp(ConnectionError):
+    """A server that was asked often enough."""
 
 
 class ProgressReporter:
@@ -48,10 +53,10 @@ class ProgressReporter:
         self._emit(Progress(what=what, done=0, total=None, unit="steps"))
 
     def rest(self, seconds: float) -> None:
-        """Waits before another attempt; raises ConnectionError when that has been enough."""
+        """Waits before another attempt; raises GivenUp when that has been enough."""
         self._rested += seconds
         if self._rested > PATIENCE_S:
-            raise ConnectionError("the server did not answer, also when asked again")
+            raise GivenUp("the server did not answer, also when asked again")
         self._cancel.wait(seconds)
         self.check()
 
@@ -73,11 +78,13 @@ class ProgressReporter:
 def reported_downloads(reporter: ProgressReporter) -> Iterator[None]:
     """While entered, downloads of the hub and of plain URLs tell their progress to `reporter`."""
     import requests
-    from huggingface_hub import file_download
+    from huggingface_hub import constants, file_download
     from huggingface_hub.utils import _http
 
     with (
         _replaced(_http, "time", lambda clock: _Clock(clock, reporter)),
+        _replaced(file_download, "time", lambda clock: _Clock(clock, reporter)),
+        _replaced(constants, "DOWNLOAD_CHUNK_SIZE", lambda size: PIECE_BYTES),
         _replaced(file_download, "_ETAG_RETRY_TIMEOUT", lambda seconds: CONNECT_TIMEOUT_S),
         _replaced(requests, "get", lambda get: partial(_download, get, reporter)),
         _replaced(file_download, BAR_CONTEXT, lambda bar: partial(_bar_context, bar, reporter)),
@@ -125,7 +132,8 @@ class _Bar:
         initial: float = 0,
         **drawing: object,
     ) -> None:
-        self._reporter, self._what, self.total, self.n = reporter, desc, total, initial
+        self._what = desc.rpartition("/")[2]  # the hub cuts paths off in the middle
+        self._reporter, self.total, self.n = reporter, total, initial
         self._began = time.monotonic()
 
     def update(self, n: float = 1) -> None:
@@ -152,7 +160,7 @@ def _download(
     response = original(url, **{"timeout": 30, **kwargs, "stream": True})
     total = float(response.headers.get("Content-Length") or 0) or None
     began, pieces, done = time.monotonic(), [], 0
-    for piece in response.iter_content(chunk_size=65536):
+    for piece in response.iter_content(chunk_size=PIECE_BYTES):
         pieces.append(piece)
         done += len(piece)
         reporter.bytes(url.rsplit("/", 1)[-1], done, total, began)

@@ -156,9 +156,9 @@ class EngineProcess:
             self.stderr += line.decode("utf-8", "replace")
 
 
-def engine() -> EngineProcess:
+def engine(environment: Mapping[str, str] | None = None) -> EngineProcess:
     """The engine as a user of this environment gets it."""
-    return EngineProcess([sys.executable, "-m", "kvstudio.engine"])
+    return EngineProcess([sys.executable, "-m", "kvstudio.engine"], environment)
 
 
 def script(name: str, *arguments: str) -> list[str]:
