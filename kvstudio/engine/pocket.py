@@ -238,7 +238,12 @@ def attention_weight(attention: Any) -> tuple[str, str]:
 
 
 def _decoder_first(modules: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    return sorted(modules.items(), key=lambda item: ("encoder" in item[0], _layer_number(item[0])))
+    return sorted(modules.items(), key=lambda item: (is_encoder(item[0]), _layer_number(item[0])))
+
+
+def is_encoder(name: str) -> bool:
+    """Whether a cache is one of Mimi's encoder: it is counted up while speaking, never written."""
+    return "encoder" in name
 
 
 def _layer_number(name: str) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from kvstudio.engine import pocket
 from kvstudio.engine.geometry import CacheGeometry
 from kvstudio.engine.op_rows import WatchedCache
 from kvstudio.recording.rows import Cache, CacheState, Floats, SlotDelta, TensorState
@@ -96,7 +97,7 @@ class StateWatch:
         for watch, cache in self._present(state):
             offset, capacity = offset_of(state[watch.row.name]), cache.shape[2]
             first, last = watch.offset or 0, min(offset or 0, capacity)
-            if first < last:
+            if first < last and not pocket.is_encoder(watch.row.name):
                 deltas.append(SlotDelta(watch.row.id, first, last, None))
             watch.offset = offset
             states.append(CacheState(watch.row.id, offset, capacity, NOT_LOOKED_AT))

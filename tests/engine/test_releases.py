@@ -1,56 +1,114 @@
-"""The engine on every release of pocket-tts it claims to run on, each in its own environment."""
+"""The engine on releases of pocket-tts old and new, each in an environment of its own."""
 
-import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from kvstudio.recording import protocol as p
 from kvstudio.recording.interpreter import engine_command
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.spec import ModelSource, RunSpec
-from tests.kept import RELEASES, Release
+from tests import kept
+from tests.engine.driving import EngineProcess
+from tests.recording.reading import read_everything
 
-FRAME_SAMPLES = 1920
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+STOPS_AT_ONCE = -1000.0
+TEXT = "One two. Three four."
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("number", RELEASES)
-def test_a_short_generation_is_recorded(
-    number: str, release: Callable[[str], Release], tmp_path: Path
-) -> None:
-    found = release(number)
-    spec = RunSpec(
-        model=ModelSource("config", str(found.config)), voice=str(found.voice), text="Hi."
-    )
-    spec_file, out = tmp_path / "spec.json", tmp_path / "run.kvrec"
-    spec_file.write_text(spec.to_json(), encoding="utf-8")
-    command = engine_command(str(found.python))
-    done = subprocess.run(
-        [*command.argv, "run", "--spec", str(spec_file), "--out", str(out)],
-        env=command.environment, cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    command.cleanup()
-    assert done.returncode == 0, done.stderr
-    with Recording.open(out) as recording:
-        assert recording.facts.versions["pocket_tts"] == number
+@pytest.mark.parametrize("number", kept.RELEASES)
+def test_release(release: Callable[[str], kept.Release], tmp_path: Path, number: str) -> None:
+    theirs = release(number)
+    command = engine_command(str(theirs.python))
+    try:
+        with EngineProcess(command.argv, command.environment) as engine:
+            speaks(engine, theirs, number, tmp_path)
+            assert engine.corrupted == []
+    finally:
+        command.cleanup()
+    for trace in ("full", "off"):
+        check(tmp_path / f"{trace}.kvrec", traced=trace == "full")
+
+
+def speaks(engine: EngineProcess, theirs: kept.Release, number: str, folder: Path) -> None:
+    """One short generation at full trace, stepped and then run; one without; one stopped."""
+    ready = engine.next(p.Ready)
+    assert ready.versions["pocket_tts"] == number
+    assert ready.languages
+    assert "alba" in ready.voices
+    source = ModelSource("config", str(theirs.config))
+    for trace in ("full", "off"):
+        spec = RunSpec(
+            model=source,
+            voice=str(theirs.voice),
+            text=TEXT,
+            temperature=0.7,
+            eos_threshold=STOPS_AT_ONCE,
+            frames_after_eos=3,
+            max_tokens=8,
+            trace=trace,
+        )
+        engine.begin(spec, folder / f"{trace}.kvrec")
+        engine.send(p.Step(count=4))
+        assert engine.state("held").next_frame == 5
+        engine.send(p.Budget(text=TEXT, max_tokens=8))
+        assert len(engine.next(p.Budgeted).chunks) == 2
+        engine.send(p.Run())
+        finished = engine.next(p.Finished)
+        assert (finished.status, finished.reason) == ("finished", "ended by EOS"), engine.stderr
+        engine.settle()
+    stopped = RunSpec(model=source, voice=str(theirs.voice), text=TEXT)
+    for steps in (0, 5):
+        engine.begin(stopped, folder / f"stopped-{steps}.kvrec")
+        if steps:
+            engine.send(p.Step(count=steps))
+            engine.state("held")
+        finished = engine.finish()
+        assert (finished.status, finished.reason) == (
+            "stopped",
+            f"stopped before frame {steps + 1}",
+        )
+    assert engine.refusal(p.Voice(voice=str(folder / "lost.wav"))).startswith("there is no voice")
+
+
+def check(path: Path, *, traced: bool) -> None:
+    """Frames, K/V values, ops and audio are all there, and finite."""
+    with closing(Recording.open(path)) as recording:
         assert recording.status == "finished"
-        assert [frame.phase for frame in recording.frames[:3]] == ["voice", "text", "decode"]
-        last = recording.frames[-1].id
-        decoded = len(list(recording.audio_frames()))
-        assert recording.audio().size == decoded * FRAME_SAMPLES > 0
-        for slots in recording.slot_maps(last):
-            values = recording.values(slots.cache, last)
-            written = slots.written
-            assert np.isfinite(values[:, :, written]).all()
-            if slots.cache.model == "flow_lm":
-                assert int(written.sum()) == slots.offset == last + 1 + _prefilled(recording)
-        recording.ops.refresh()
-        assert len(recording.ops.matching("copy_ complete_kv")) > 0
-
-
-def _prefilled(recording: Recording) -> int:
-    """Slots of voice and text, less the two frames that wrote them."""
-    chunk = recording.chunks[0]
-    return chunk.current_end + chunk.token_count - 2
+        assert len(recording.chunks) == 2
+        phases = [frame.phase for frame in recording.frames]
+        assert phases[:3] == ["voice", "text", "decode"]
+        assert phases.count("text") == 2
+        decoded = [frame.id for frame in recording.frames if frame.phase == "decode"]
+        assert len(decoded) >= 8
+        heard = recording.audio()
+        assert len(heard) == 1920 * (len(decoded) - 2), "the last latent of a chunk is dropped"
+        assert np.isfinite(heard).all()
+        assert np.abs(heard).max() > 0
+        for frame in decoded:
+            latent = recording.latent(frame)
+            assert latent is not None
+            assert np.isfinite(latent).all()
+            assert recording.frames[frame].stop_logit is not None
+            assert (recording.frames[frame].op_count > 100) == traced
+        last = decoded[-1]
+        for cache in recording.caches:
+            slots = recording.slots(cache, last)
+            if "encoder" in cache.name:
+                assert slots.written.sum() == 0  # Mimi counts it up, but only decodes
+                continue
+            assert slots.offset == slots.written.sum() > 0
+            if traced:
+                values = recording.values(cache, last)
+                assert np.isfinite(values[:, :, slots.written]).all()
+                assert np.isnan(values[:, :, ~slots.written]).all()
+        for chunk in recording.chunks:
+            assert chunk.required_len == chunk.current_end + chunk.token_count + chunk.max_gen_len
+            assert chunk.capacity_after == chunk.required_len
+            assert [piece for _, piece in chunk.tokens if piece != "?"]
+        assert len(recording.expansions()) == 2 * 3
+    assert read_everything(path) == len(phases)
