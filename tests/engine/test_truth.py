@@ -1,7 +1,7 @@
 """The recording of a run says what the run was, bit for bit, at every frame."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from kvstudio.engine.wrapping import wrapped
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.roles import SlotRole
 from kvstudio.recording.rows import Cache, Frame
-from kvstudio.recording.spec import ModelSource, RunSpec
+from kvstudio.recording.spec import ModelSource, RunSpec, TraceLevel
 from tests import voices
 from tests.engine.running import Heard, listening, observed, raw, session_with
 
@@ -212,6 +212,34 @@ def test_every_slot_names_the_frame_that_wrote_it(seen: Seen) -> None:
             for slot in range(slots.capacity):
                 number, kind = expected.get(slot, (-1, SlotRole.UNWRITTEN))
                 assert (slots.frames[slot], slots.roles[slot]) == (number, kind)
+
+
+@pytest.mark.parametrize("trace", ["cache", "off"])
+def test_lower_trace_levels_tell_the_same(
+    seen: Seen, demo: Session, tmp_path: Path, trace: TraceLevel
+) -> None:
+    """Fewer things, but the same of each: roles and frames of slots, offsets, latents, audio."""
+    full = seen.recording
+    observed(demo, replace(full.spec, trace=trace), tmp_path / "run.kvrec")
+    with Recording.open(tmp_path / "run.kvrec") as less:
+        assert [f.title for f in less.frames] == [f.title for f in full.frames]
+        assert [f.stop_logit for f in less.frames] == [f.stop_logit for f in full.frames]
+        assert less.audio().tobytes() == full.audio().tobytes()
+        assert {f.op_count for f in less.frames} == {0}
+        for frame in full.frames:
+            latent, same = less.latent(frame.id), full.latent(frame.id)
+            assert (latent is None) == (same is None)
+            if latent is not None and same is not None:
+                assert latent.tobytes() == same.tobytes()
+            for ours, theirs in zip(
+                less.slot_maps(frame.id), full.slot_maps(frame.id), strict=True
+            ):
+                assert ours.roles.tolist() == theirs.roles.tolist()
+                assert ours.frames.tolist() == theirs.frames.tolist()
+                assert (ours.offset, ours.capacity) == (theirs.offset, theirs.capacity)
+        for cache in full.caches if trace == "cache" else ():
+            last = full.frames[-1].id
+            assert less.values(cache, last).tobytes() == full.values(cache, last).tobytes()
 
 
 def test_latents_and_stop_logits(seen: Seen) -> None:
