@@ -12,6 +12,7 @@ import faulthandler
 import io
 import logging
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import TextIO
@@ -46,6 +47,7 @@ def serve() -> int:
     # Importing torch and pocket-tts takes seconds, so the window hears of the engine before it.
     from kvstudio.engine.server import Server
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the window, which ends us
     faulthandler.enable(file=os.dup(2))  # a crash is told to whoever started us
     captures: list[Capture] = []
 

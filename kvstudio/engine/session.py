@@ -114,8 +114,8 @@ class Session:
         self._writer = writer
         try:
             outcome = self._run(spec, writer, gate, on_frame)
-        except KVStudioError as error:  # the recording could not even be begun
-            outcome = Outcome("failed", str(error))
+        except Exception as error:  # noqa: BLE001 -- a model or a disk where nothing could begin
+            outcome = Outcome("failed", *explain(error, "beginning the run"))
         self._drain()
         self._writer = None
         writer.finish(outcome.status, outcome.reason)

@@ -194,9 +194,9 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
         except (NotImplementedError, RuntimeError):  # a kind of tensor without a storage
             cache = None
         self._known[id(tensor)] = cache
-        plain = type(tensor) is Tensor  # not a weight, nor a kind that cannot sum
-        small = tensor.numel() <= LARGEST_LOOKED_AT
-        if cache is None and plain and small and tensor.dtype in FLOATS:
+        # Neither a weight nor of a kind that cannot sum, nor so large that it would cost.
+        plain = cache is None and type(tensor) is Tensor and tensor.dtype in FLOATS
+        if plain and tensor.numel() <= LARGEST_LOOKED_AT:
             self.met[id(tensor)] = tensor.sum()
         return cache
 

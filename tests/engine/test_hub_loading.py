@@ -86,6 +86,10 @@ def test_cancel_in_the_middle(hub: Hub, engine: EngineProcess, weights: Path) ->
     seen = engine.next(p.Progress, lambda event: event.seconds_left is not None)
     assert seen.seconds_left is not None
     assert seen.seconds_left > 0
+    busy = "the engine is busy loading the model; stop that first"
+    assert engine.refusal(LOAD) == busy
+    assert engine.refusal(driving.start(RunSpec(), Path("run.kvrec"))) == busy
+    assert engine.refusal(p.Step()) == "there is no run to step; start one first"
     engine.send(p.Stop())
     assert engine.error("load") == "load was cancelled"
     assert engine.settle() in ("empty", "loaded", "ready")

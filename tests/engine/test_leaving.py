@@ -1,5 +1,6 @@
 """However a run ends, the model is as it was, no thread stays behind, and the next run is whole."""
 
+import _thread
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -128,6 +129,18 @@ def test_after_a_stop_while_running(session: Session, tmp_path: Path) -> None:
     with Recording.open(tmp_path / "run.kvrec") as recording:
         heard = [frame for frame, _, _ in recording.audio_frames()]
         assert heard == [2, 3, 4, 5, 6]
+
+
+def test_after_ctrl_c(session: Session, tmp_path: Path) -> None:
+    def on_frame(frame: int) -> None:
+        if frame == 4:
+            _thread.interrupt_main()
+
+    outcome, _ = observed(session, SPEC, tmp_path / "run.kvrec", on_frame=on_frame)
+    assert outcome.status == "stopped"
+    with Recording.open(tmp_path / "run.kvrec") as recording:
+        assert recording.status == "stopped"
+        assert len(recording.frames) >= 5
 
 
 def test_after_a_stop_between_chunks(session: Session, tmp_path: Path) -> None:

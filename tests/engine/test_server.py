@@ -1,5 +1,6 @@
 """The engine as a real process: every command gets its answer, whenever it comes."""
 
+import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -272,6 +273,29 @@ def test_budget_of_a_long_text_keeps_nobody_waiting(engine: EngineProcess) -> No
     assert answered.chunks[0]["required_len"] > 0
     budgets = [event for event in engine.events if isinstance(event, p.Budgeted)]
     assert len([event for event in budgets if len(event.chunks) > 10]) <= 1
+
+
+def test_a_voice_changed_in_place_is_made_again(engine: EngineProcess, tmp_path: Path) -> None:
+    spec = replace(QUICK, copy_state=False)
+    heard = []
+    for number in range(2):
+        path = tmp_path / f"{number}.kvrec"
+        engine.send(driving.start(spec, path))
+        if number:
+            engine.next(p.Voiced)
+        engine.next(p.Started)
+        engine.send(p.Run())
+        assert engine.next(p.Finished).status == "finished"
+        with Recording.open(path) as recording:
+            heard.append(recording.audio().tobytes())
+    assert heard[0] == heard[1]
+    engine.settle()
+
+
+def test_an_interrupt_is_for_the_window(engine: EngineProcess) -> None:
+    """Ctrl-C in a terminal reaches the engine too, which waits for what the window says."""
+    engine.process.send_signal(signal.SIGINT)
+    assert "there is no run" in engine.refusal(p.Pause())
 
 
 @pytest.mark.parametrize("how", ["shut down", "end of input"])
