@@ -26,8 +26,9 @@ def random_model(language: str = "english", seed: int = 0) -> TTS:
     config = load_config(CONFIGS_DIR / f"{language}.yaml")
     table = config.flow_lm.lookup_table
     table.tokenizer = "tokenizers"
-    table.tokenizer_path = str(_character_tokenizer(table.n_bins))
-    tts = TTSModel._from_pydantic_config(config, 0.0, 1, None, 0.0, None)
+    with tempfile.TemporaryDirectory(prefix="kvstudio-bench-") as scratch:
+        table.tokenizer_path = str(_character_tokenizer(table.n_bins, Path(scratch)))
+        tts = TTSModel._from_pydantic_config(config, 0.0, 1, None, 0.0, None)
     width = config.mimi.inner_dim or config.mimi.seanet.dimension
     projection = torch.randn(config.flow_lm.transformer.d_model, width) * width**-0.5
     tts.flow_lm.speaker_proj_weight = torch.nn.Parameter(projection)
@@ -37,7 +38,7 @@ def random_model(language: str = "english", seed: int = 0) -> TTS:
     return tts.eval()
 
 
-def _character_tokenizer(vocabulary: int) -> Path:
+def _character_tokenizer(vocabulary: int, folder: Path) -> Path:
     """A `tokenizers` file with one token a character and unused ones up to the size asked for."""
     tokens = ["<unk>", "▁", *ALPHABET]
     tokens += [f"<unused{number}>" for number in range(len(tokens), vocabulary)]
@@ -56,6 +57,6 @@ def _character_tokenizer(vocabulary: int) -> Path:
         "decoder": {"type": "Sequence", "decoders": [back, {"type": "Fuse"}]},
         "model": model,
     }
-    path = Path(tempfile.mkdtemp(prefix="kvstudio-bench-")) / "tokenizer.json"
+    path = folder / "tokenizer.json"
     path.write_text(json.dumps(tokenizer), encoding="utf-8")
     return path
