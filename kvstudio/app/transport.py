@@ -76,6 +76,7 @@ class Transport(QObject):
         self.frame_words.setAlignment(Qt.AlignmentFlag.AlignCenter)
         width = self.frame_words.fontMetrics().horizontalAdvance("frame 0000 / 0000")
         self.frame_words.setMinimumWidth(width)
+        self._run_to: QInputDialog | None = None
         control.possible_changed.connect(self.update_actions)
         workspace.recording_opened.connect(self.update_frame)
         workspace.frames_added.connect(self.update_frame)
@@ -124,6 +125,8 @@ class Transport(QObject):
     def update_actions(self) -> None:
         for entry in ENTRIES:
             self.actions[entry.move].setEnabled(entry.move in self._control.possible)
+        if self._run_to is not None and "run_to" not in self._control.possible:
+            self._run_to.reject()  # the run that was asked about is over
 
     def update_frame(self) -> None:
         """Shows where the frame cursor is."""
@@ -147,13 +150,14 @@ class Transport(QObject):
         first = self._control.next_frame or 0
         dialog = QInputDialog(self._window)
         dialog.setWindowTitle("Run to Frame")
-        dialog.setLabelText("Run until this frame is complete:")
+        dialog.setLabelText(f"Run until this frame is complete, {first} or a later one:")
         dialog.setInputMode(QInputDialog.InputMode.IntInput)
         dialog.setIntRange(first, LAST_FRAME)
         dialog.setIntValue(first + 10)
         dialog.setOkButtonText("Run")
         dialog.intValueSelected.connect(self._control.run)
-        dialog.finished.connect(dialog.deleteLater)
+        dialog.finished.connect(self._on_run_to_finished)
+        self._run_to = dialog
         dialog.open()
         return dialog
 
@@ -188,6 +192,11 @@ class Transport(QObject):
         action.triggered.connect(lambda: pressed())
         self._window.addAction(action)
         self.actions[name] = action
+
+    def _on_run_to_finished(self) -> None:
+        if self._run_to is not None:
+            self._run_to.deleteLater()
+            self._run_to = None
 
     def _on_follow_triggered(self, wanted: bool) -> None:
         if wanted:

@@ -63,6 +63,20 @@ def test_run_to_frame_asks_and_runs(window: MainWindow, engine: FakeEngine, qtbo
     qtbot.waitUntil(lambda: frames(window) == 7 and engine.state == "held")
 
 
+def test_the_question_goes_when_the_engine_dies(
+    window: MainWindow, engine: FakeEngine, qtbot: QtBot
+) -> None:
+    press(window, "F10")
+    qtbot.waitUntil(lambda: frames(window) == 2 and engine.state == "held")
+    press(window, "F7")
+    dialog = window.findChild(QInputDialog)
+    assert dialog is not None
+    assert "2 or a later one" in dialog.labelText()
+    engine.die()
+    qtbot.waitUntil(lambda: window.findChild(QInputDialog) is None)
+    assert frames(window) == 2
+
+
 def test_the_end_of_a_run_is_told(window: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
     press(window, "F5")
     qtbot.waitUntil(lambda: frames(window) == 10 and engine.state == "ready")
