@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kvstudio.recording.rows import Cache, Chunk, Frame, Phase
+from kvstudio.recording.rows import Cache, Chunk, Frame, Op, Phase
 
 Severity = Literal["error", "warning"]
 Slots = tuple[int, int]
@@ -84,6 +84,33 @@ class Sightings:
             key = (seen.cache.model, seen.frame.id, seen.slots)
             groups.setdefault(key, []).append(seen)
         return sorted(groups.values(), key=lambda group: group[0].frame.id)
+
+
+def finding_of(
+    kind: str,
+    group: Sequence[Sighting],
+    message: str,
+    *,
+    chain: tuple[str, ...] = (),
+    kv: Literal["K", "V"] | None = None,
+    op: Op | None = None,
+) -> Finding:
+    """The error that a group of sightings makes; the first one says where."""
+    first = group[0]
+    return Finding(
+        kind=kind,
+        severity="error",
+        message=message,
+        frame=first.frame.id,
+        phase=first.frame.phase,
+        layer=layer_of(first.cache),
+        kv=kv,
+        slots=first.slots,
+        op=None if op is None else op.name,
+        site=None if op is None else f"{op.site[0]}:{op.site[1]}",
+        chain=chain,
+        count=sum(seen.count for seen in group),
+    )
 
 
 def layer_of(cache: Cache) -> int | str:

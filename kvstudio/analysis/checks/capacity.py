@@ -8,8 +8,8 @@ from kvstudio.analysis.finding import (
     Finding,
     Sighting,
     Sightings,
+    finding_of,
     frame_words,
-    layer_of,
     layers_words,
     slots_words,
     sum_words,
@@ -44,18 +44,8 @@ def _dropped(recording: Recording, group: list[Sighting]) -> Finding:
         "dropped without an error. From here on the model does not remember what it said. "
         "Look at the length ledger: is the capacity what the sum asks for?"
     )
-    return Finding(
-        kind="dropped-write",
-        severity="error",
-        message=message,
-        frame=first.frame.id,
-        phase=first.frame.phase,
-        layer=layer_of(first.cache),
-        slots=first.slots,
-        op=None if writer is None else writer.name,
-        site=None if writer is None else f"{writer.site[0]}:{writer.site[1]}",
-        chain=_chain(recording, first, capacity),
-        count=sum(seen.count for seen in group),
+    return finding_of(
+        "dropped-write", group, message, chain=_chain(recording, first, capacity), op=writer
     )
 
 
@@ -68,17 +58,8 @@ def _exceeded(recording: Recording, group: list[Sighting]) -> Finding:
         f"{first.frame.problem}. Nothing is generated from here on. "
         "Look at the length ledger: is the capacity what the sum asks for?"
     )
-    return Finding(
-        kind="capacity-exceeded",
-        severity="error",
-        message=message,
-        frame=first.frame.id,
-        phase=first.frame.phase,
-        layer=layer_of(first.cache),
-        slots=first.slots,
-        chain=_chain(recording, first, capacity),
-        count=sum(seen.count for seen in group),
-    )
+    chain = _chain(recording, first, capacity)
+    return finding_of("capacity-exceeded", group, message, chain=chain)
 
 
 def _chain(recording: Recording, seen: Sighting, capacity: int) -> tuple[str, ...]:

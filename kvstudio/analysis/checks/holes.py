@@ -8,8 +8,8 @@ from kvstudio.analysis.finding import (
     Finding,
     Sighting,
     Sightings,
+    finding_of,
     frame_words,
-    layer_of,
     layers_words,
     slots_words,
 )
@@ -80,7 +80,7 @@ def _passed(group: list[Sighting]) -> Finding:
         "to lie there: NaN spreads to every later frame, zeros change the voice quietly. "
         "Look at where the frame's K and V were written, in the cache map and the ops."
     )
-    return _finding(first, message, sum(seen.count for seen in group))
+    return finding_of("hole", group, message)
 
 
 def _unvoiced(group: list[Sighting]) -> Finding:
@@ -90,17 +90,4 @@ def _unvoiced(group: list[Sighting]) -> Finding:
         "state hold nothing but NaN, as if never written, but lie below the offset. Every frame "
         "attends to them, so every latent becomes NaN. Make the voice state again."
     )
-    return _finding(first, message, sum(seen.count for seen in group))
-
-
-def _finding(first: Sighting, message: str, count: int) -> Finding:
-    return Finding(
-        kind="hole",
-        severity="error",
-        message=message,
-        frame=first.frame.id,
-        phase=first.frame.phase,
-        layer=layer_of(first.cache),
-        slots=first.slots,
-        count=count,
-    )
+    return finding_of("hole", group, message)

@@ -9,8 +9,8 @@ from kvstudio.analysis.finding import (
     Finding,
     Sighting,
     Sightings,
+    finding_of,
     frame_words,
-    layer_of,
     layers_words,
     slots_words,
 )
@@ -112,19 +112,8 @@ def _produced(
     )
     origin = f"{frame_words(first.frame)}: NaN in {slots_words(first.slots)}, {layers[0].lower()}"
     origin += layers[1:]
-    return Finding(
-        kind="nan-produced",
-        severity="error",
-        message=message,
-        frame=first.frame.id,
-        phase=first.frame.phase,
-        layer=layer_of(first.cache),
-        kv=kv,
-        slots=first.slots,
-        op=None if op is None else op.name,
-        site=None if op is None else f"{op.site[0]}:{op.site[1]}",
-        chain=(origin, *_links(recording, path)),
-        count=sum(seen.count for seen in group),
+    return finding_of(
+        "nan-produced", group, message, chain=(origin, *_links(recording, path)), kv=kv, op=op
     )
 
 

@@ -10,13 +10,13 @@ from kvstudio.analysis.finding import (
     Finding,
     Sighting,
     Sightings,
+    finding_of,
     frame_words,
-    layer_of,
     layers_words,
 )
 from kvstudio.analysis.steps import Step, steps
 from kvstudio.recording.reader import Recording
-from kvstudio.recording.rows import CacheState, Frame
+from kvstudio.recording.rows import CacheState
 
 
 def check_offset_skew(recording: Recording) -> list[Finding]:
@@ -62,7 +62,7 @@ def _skew(recording: Recording, group: list[Sighting]) -> Finding:
         "on which slot belongs to which frame. Look at what increments the offset, and at this "
         "layer's writes in the cache map."
     )
-    return _finding("offset-skew", first.frame, first, message, group)
+    return finding_of("offset-skew", group, message)
 
 
 def _jump(step: Step, group: list[Sighting]) -> Finding:
@@ -77,19 +77,4 @@ def _jump(step: Step, group: list[Sighting]) -> Finding:
         f"offset by {moved}, from {step.before} to {step.offset}, but writes {step.should_write}. "
         f"{follows}. Look at increment_step and at where the frame wrote, in the cache map."
     )
-    return _finding("offset-jump", step.frame, group[0], message, group)
-
-
-def _finding(
-    kind: str, frame: Frame, first: Sighting, message: str, group: list[Sighting]
-) -> Finding:
-    return Finding(
-        kind=kind,
-        severity="error",
-        message=message,
-        frame=frame.id,
-        phase=frame.phase,
-        layer=layer_of(first.cache),
-        slots=first.slots,
-        count=sum(seen.count for seen in group),
-    )
+    return finding_of("offset-jump", group, message)
