@@ -50,6 +50,7 @@ class Panel(QWidget):
         self._tick.timeout.connect(self.refresh_now)
         workspace.recording_opened.connect(self._on_recording_opened)
         workspace.frames_added.connect(self._on_frames_added)
+        workspace.run_ended.connect(self._on_frames_added)
         workspace.cursor_moved.connect(self._on_cursor_moved)
 
     def refresh(self, changed: Changed) -> None:

@@ -39,6 +39,7 @@ class Workspace(QObject):
     Signals:
         recording_opened: another recording is open, or none.
         frames_added: (first, last) new frames `[first, last)` can be read.
+        run_ended: nothing more will be added; the writer is done, or gone.
         cursor_moved: (old, new), two `Cursor`.
         following_changed: whether the cursor goes along with the newest frame.
         trouble_met: a file could not be read, in words.
@@ -46,6 +47,7 @@ class Workspace(QObject):
 
     recording_opened = Signal()
     frames_added = Signal(int, int)
+    run_ended = Signal()
     cursor_moved = Signal(object, object)
     following_changed = Signal(bool)
     trouble_met = Signal(str)
@@ -64,11 +66,15 @@ class Workspace(QObject):
         """Opens a recording, whole or growing; if it cannot, says why and keeps the old one."""
         try:
             recording = Recording.open(path)
+            growing = recording.status == "recording"
+            if not growing:
+                recording.settle()
         except RecordingError as error:
             self.trouble_met.emit(str(error))
             return False
         self._replace(recording)
-        self._poll.start()
+        if growing:
+            self._poll.start()
         return True
 
     def close(self) -> None:
@@ -80,7 +86,8 @@ class Workspace(QObject):
             return
         try:
             new = self.recording.refresh()
-            if self.recording.status not in ("recording",):
+            over = self._poll.isActive() and self.recording.status != "recording"
+            if over:
                 self._poll.stop()
                 self.recording.settle()
         except RecordingError as error:
@@ -91,6 +98,8 @@ class Workspace(QObject):
             self.frames_added.emit(new.start, new.stop)
             if self.following or self.cursor.frame is None:
                 self.move(frame=new.stop - 1, following=True)
+        if over:
+            self.run_ended.emit()
 
     @property
     def frame(self) -> Frame | None:

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 ASK_FOR_DEVICE_AFTER_MS = 1_500
 """The first question whether there is a device takes 0.2 s: asked when the window has settled."""
 
-LOOK_FOR_END_MS = 500
-"""How often to look whether a run has ended, which gives its axis an end."""
 
 KEYS = {
     (Qt.Key.Key_Space, Qt.KeyboardModifier.NoModifier): "play",
@@ -66,7 +64,6 @@ class AudioPanel(Panel):
         self.bar = SoundBar(self.settings)
         self.view = SoundView(self.track)
         self.stage = Stage(self.view)
-        self._waiting_for_end = QTimer(self, interval=LOOK_FOR_END_MS)
         self._arrange()
         self._connect()
         self.playback.player.set_volume(self.bar.volume)
@@ -132,7 +129,6 @@ class AudioPanel(Panel):
         self.playback.failed.connect(self._on_playback_failed)
         self.workspace.recording_opened.connect(self._on_workspace_recording_opened)
         self.workspace.frames_added.connect(self._on_workspace_frames_added)
-        self._waiting_for_end.timeout.connect(self._on_waiting_for_end_timeout)
 
     def _take_in(self) -> None:
         """Take in what is new, and play it if it is to be heard."""
@@ -156,10 +152,6 @@ class AudioPanel(Panel):
         growing = recording is not None and recording.live
         self.view.levels = self.levels.go_on() if self.bar.wants_levels else None
         self.view.redraw(growing=growing)
-        if not growing:
-            self._waiting_for_end.stop()
-        elif not self._waiting_for_end.isActive():
-            self._waiting_for_end.start()
 
     def _show_cursor(self) -> None:
         frame = self.workspace.cursor.frame
@@ -278,18 +270,11 @@ class AudioPanel(Panel):
             except RecordingError:
                 self.mark(Changed.FRAMES)  # told when the panel is seen
 
-    def _on_waiting_for_end_timeout(self) -> None:
-        recording = self.workspace.recording
-        if recording is None or not recording.live:
-            self.mark(Changed.FRAMES)
-            self._waiting_for_end.stop()
-
     # ---- Qt overrides -------------------------------------------------------------------------
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self.levels.rest()
-        self._waiting_for_end.stop()
         self.mark(Changed.FRAMES)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from kvstudio.app.frame_line.frame_line import FrameLine
@@ -15,12 +14,7 @@ from kvstudio.app.settings import Settings
 from kvstudio.app.stage import NO_RECORDING, Stage
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QHideEvent
-
     from kvstudio.app.workspace import Workspace
-
-LOOK_FOR_END_MS = 500
-"""How often to look whether a run has ended, which gives its line an end."""
 
 TIMES_TIP = "Show how long each frame took: FlowLM, Mimi on top, against its 80 ms of speech"
 SHEET = "QToolButton { padding: 2px 6px; }"
@@ -48,7 +42,6 @@ class FramesPanel(Panel):
         self.whole = _button("Fit", "Show all frames (0, double click)")
         contents = QWidget()
         self.stage = Stage(contents)
-        self._waiting_for_end = QTimer(self, interval=LOOK_FOR_END_MS)
         self._arrange(contents)
         self._connect()
         self.times.setChecked(bool(self.settings.remembered(self.key).get("times", False)))
@@ -63,7 +56,6 @@ class FramesPanel(Panel):
             growing = recording.live
             chunks = {chunk.id: chunk for chunk in recording.chunks}
             self.line.show_track(chunks, growing=growing)
-            self._wait_for_end(growing)
         if len(self.track):
             self.stage.present()
         else:
@@ -99,18 +91,11 @@ class FramesPanel(Panel):
         self.whole.clicked.connect(self._on_whole_clicked)
         workspace.recording_opened.connect(self._on_workspace_recording_opened)
         workspace.following_changed.connect(self._on_workspace_following_changed)
-        self._waiting_for_end.timeout.connect(self._on_waiting_for_end_timeout)
 
     def _show_cursor(self) -> None:
         following = self.workspace.following
         self.follow.setChecked(following)
         self.line.show_cursor(self.workspace.cursor.frame, following=following)
-
-    def _wait_for_end(self, growing: bool) -> None:
-        if not growing:
-            self._waiting_for_end.stop()
-        elif not self._waiting_for_end.isActive():
-            self._waiting_for_end.start()
 
     def _follow(self) -> None:
         if len(self.track):
@@ -141,19 +126,6 @@ class FramesPanel(Panel):
 
     def _on_workspace_following_changed(self) -> None:
         self.mark(Changed.FRAME)
-
-    def _on_waiting_for_end_timeout(self) -> None:
-        recording = self.workspace.recording
-        if recording is None or not recording.live:
-            self.mark(Changed.FRAMES)
-            self._waiting_for_end.stop()
-
-    # ---- Qt overrides -------------------------------------------------------------------------
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._waiting_for_end.stop()
-        self.mark(Changed.FRAMES)
 
 
 def _button(text: str, tip: str, *, checkable: bool = False) -> QToolButton:
