@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFont
 from kvstudio.app.cache_words import cache_labels
 from kvstudio.app.op_query import NOTHING
 from kvstudio.app.op_words import COLUMN, INF, NAN, OP_COLUMNS
+from kvstudio.app.row_model import header_cell
 from kvstudio.app.table import LEFT, RIGHT
 from kvstudio.app.theme import Palette, current_palette
 from kvstudio.recording.errors import RecordingError
@@ -150,16 +151,7 @@ class OpModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
-        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(OP_COLUMNS):
-            return None
-        column = OP_COLUMNS[section]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return column.title
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return column.tip or None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return RIGHT if column.right else LEFT
-        return None
+        return header_cell(OP_COLUMNS, section, orientation, role)
 
 
 def _worse(op: Op) -> int:

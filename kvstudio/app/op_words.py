@@ -22,24 +22,30 @@ class OpColumn:
     chars: int
     text: Callable[[Op, Labels], str]
     right: bool = False
-    tip: str = ""
+    title_tip: str = ""
 
 
 OP_COLUMNS = (
-    OpColumn("#", 6, lambda op, _: str(op.id), right=True, tip="Number of the op in this run"),
+    OpColumn(
+        "#", 6, lambda op, _: str(op.id), right=True,
+        title_tip="Number of the op in this run",
+    ),
     OpColumn("frame", 5, lambda op, _: str(op.frame), right=True),
     OpColumn("op", 17, lambda op, _: op.name),
-    OpColumn("NaN", 8, lambda op, _: nan_words(op), tip="NaN or Inf taken → given"),
+    OpColumn("NaN", 8, lambda op, _: nan_words(op), title_tip="NaN or Inf taken → given"),
     OpColumn(
         "slots", 23, lambda op, labels: touches_words(op.touches, labels),
-        tip="Cache slots read and written",
+        title_tip="Cache slots read and written",
     ),
-    OpColumn("part", 7, lambda op, _: part_word(op.part), tip="Which part of the step ran it"),
+    OpColumn(
+        "part", 7, lambda op, _: part_word(op.part),
+        title_tip="Which part of the step ran it",
+    ),
     OpColumn("arguments", 28, lambda op, _: op.arguments),
     OpColumn("result", 18, lambda op, _: op.results),
     OpColumn("module", 28, lambda op, _: op.module),
     OpColumn("source", 24, lambda op, _: f"{short_file(op.site[0])}:{op.site[1]}"),
-    OpColumn("µs", 7, lambda op, _: micros(op.took_ns), right=True, tip="Time the op took"),
+    OpColumn("µs", 7, lambda op, _: micros(op.took_ns), right=True, title_tip="Time the op took"),
     OpColumn("thread", 20, lambda op, _: op.thread),
 )  # fmt: skip
 COLUMN = {column.title: number for number, column in enumerate(OP_COLUMNS)}

@@ -66,10 +66,6 @@ class RecordingsFolder:
                     path.with_name(path.name + companion).unlink(missing_ok=True)
         return doomed
 
-    def holds(self, path: Path) -> bool:
-        """Whether a file lies here, and so will be cleared away some day."""
-        return path.parent == self.folder
-
 
 def voice_title(voice: str) -> str:
     """A short name for a voice: `low`, or the file's name without folder and suffix."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor, QFont
@@ -34,6 +34,33 @@ class Column(Generic[Row]):
     bold: Callable[[Row], bool] | None = None
     right: bool = False
     title_tip: str = ""
+
+
+class Heading(Protocol):
+    """What the header of a column needs to know."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def title_tip(self) -> str: ...
+    @property
+    def right(self) -> bool: ...
+
+
+def header_cell(
+    columns: Sequence[Heading], section: int, orientation: Qt.Orientation, role: int
+) -> object:
+    """The answer of a model's `headerData` for such columns."""
+    if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(columns):
+        return None
+    column = columns[section]
+    if role == Qt.ItemDataRole.DisplayRole:
+        return column.title
+    if role == Qt.ItemDataRole.ToolTipRole:
+        return column.title_tip or None
+    if role == Qt.ItemDataRole.TextAlignmentRole:
+        return RIGHT if column.right else LEFT
+    return None
 
 
 class RowModel(QAbstractTableModel, Generic[Row]):
@@ -113,16 +140,7 @@ class RowModel(QAbstractTableModel, Generic[Row]):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
-        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.columns):
-            return None
-        column = self.columns[section]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return column.title
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return column.title_tip or None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return RIGHT if column.right else LEFT
-        return None
+        return header_cell(self.columns, section, orientation, role)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         self._sorted_by, self._downward = column, order == Qt.SortOrder.DescendingOrder

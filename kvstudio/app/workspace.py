@@ -146,11 +146,6 @@ class Workspace(QObject):
         if self.cursor.frame is not None:
             self.move(frame=self.cursor.frame + frames)
 
-    def clear_op(self) -> None:
-        if self.cursor.op is not None:
-            old, self.cursor = self.cursor, replace(self.cursor, op=None)
-            self.cursor_moved.emit(old, self.cursor)
-
     # ---- private ------------------------------------------------------------------------------
 
     def _follow(self, following: bool) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 
 from kvstudio.engine.op_rows import WatchedCache, op_rows, short_path, source_files
@@ -30,8 +30,7 @@ class Tracing:
     def part(self, number: int, watched: Watched = ({}, {})) -> Iterator[None]:
         """Traces what this thread does while entered, as part `number` of the frame."""
         if not self._full:
-            with nullcontext():
-                yield
+            yield
             return
         tracer = OpTracer(self._knowledge, watched[0])
         try:

@@ -100,9 +100,6 @@ class FrameTrack:
     def problems(self) -> list[int]:
         return [int(n) for n in np.flatnonzero(self.kinds == CellKind.PROBLEM)]
 
-    def chunk_at(self, frame: int) -> int:
-        return self._frames[frame].chunk
-
 
 def _kind(frame: Frame) -> CellKind:
     return CellKind.PROBLEM if frame.problem is not None else _PHASES[frame.phase]
