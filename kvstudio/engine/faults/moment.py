@@ -1,0 +1,23 @@
+"""When an edit acts, and on what."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from kvstudio.engine.state import ModelState
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The instant before a frame runs, in the model thread that will run it.
+
+    Attributes:
+        frame: 1 or more; frame 0 is the making of the voice.
+        phase: `text` (before the expansion) or `decode`.
+        state: FlowLM's live state dict.
+        mimi_state: Mimi's live state dict, or None before the chunk's first frame is decoded.
+    """
+
+    frame: int
+    phase: Literal["text", "decode"]
+    state: ModelState
+    mimi_state: ModelState | None
