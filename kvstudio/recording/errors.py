@@ -7,6 +7,7 @@ KVStudioError
     ├── NotARecording
     ├── TruncatedRecording
     ├── NewerRecording
+    ├── OlderRecording
     ├── DamagedRecording
     └── UnwritableRecording
 """
@@ -44,6 +45,10 @@ class TruncatedRecording(RecordingError):
 
 
 class NewerRecording(RecordingError):
+    pass
+
+
+class OlderRecording(RecordingError):
     pass
 
 

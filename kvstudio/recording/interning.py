@@ -18,10 +18,11 @@ class OpInterner:
         self._next_op = 0
         self._committed_op = 0
 
-    def add_ops(self, frame: int, ops: Sequence[Op]) -> None:
-        """Inserts ops and their touches; runs inside the caller's transaction."""
+    def add_ops(self, frame: int, ops: Sequence[Op]) -> int:
+        """Inserts ops and their touches, inside the caller's transaction; the first one's id."""
         rows, touches = [], []
-        for number, op in enumerate(ops, self._next_op):
+        first = self._next_op
+        for number, op in enumerate(ops, first):
             rows.append(self._row(number, frame, op))
             for touch in op.touches:
                 touches.append(
@@ -30,6 +31,7 @@ class OpInterner:
         self._next_op += len(rows)
         self._connection.executemany("INSERT INTO op VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         self._connection.executemany("INSERT INTO touch VALUES (?, ?, ?, ?, ?, ?)", touches)
+        return first
 
     def committed(self) -> None:
         self._new.clear()

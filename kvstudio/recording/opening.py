@@ -13,6 +13,7 @@ from kvstudio.recording.errors import (
     DamagedRecording,
     NewerRecording,
     NotARecording,
+    OlderRecording,
     RecordingError,
     TruncatedRecording,
 )
@@ -26,7 +27,7 @@ def connect(path: Path) -> sqlite3.Connection:
     """A read-only connection to the recording at `path`.
 
     Raises:
-        NotARecording, TruncatedRecording, NewerRecording, DamagedRecording.
+        NotARecording, TruncatedRecording, NewerRecording, OlderRecording, DamagedRecording.
     """
     _check_header(path)
     connection = _connect_readonly(path)
@@ -55,6 +56,17 @@ def reading(path: Path) -> Iterator[None]:
         raise DamagedRecording(path, f"is damaged: {error} is missing") from error
     except (MemoryError, OverflowError, RecursionError) as error:
         raise DamagedRecording(path, "is damaged: it claims impossible sizes") from error
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process of this number runs on this machine."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return pid > 0  # below: a group of processes, which no writer is
 
 
 def _check_header(path: Path) -> None:
@@ -89,6 +101,12 @@ def _check_numbers(path: Path, header: bytes, size: int) -> None:
             path,
             f"was made by a newer KVStudio (format {version}, this one reads {schema.VERSION}); "
             "update KVStudio to open it",
+        )
+    if 0 < version < schema.VERSION:
+        raise OlderRecording(
+            path,
+            f"was made by an older KVStudio (format {version}, this one reads {schema.VERSION}): "
+            "open it with that version, or make it again",
         )
     expected = (65536 if page_size == 1 else page_size) * pages
     if size < expected and not _has_log(path):

@@ -7,7 +7,6 @@ for frame in recording.frames:
 recording.refresh()   # new frames, if the run goes on
 """
 
-import os
 import platform
 import weakref
 from collections.abc import Iterator
@@ -19,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from kvstudio.recording.errors import DamagedRecording, RecordingError, SpecError
-from kvstudio.recording.opening import connect, reading
+from kvstudio.recording.evidence_table import Evidence
+from kvstudio.recording.opening import connect, is_alive, reading
 from kvstudio.recording.ops import OpTable
 from kvstudio.recording.parsing import (
     read_caches,
@@ -50,6 +50,7 @@ class Recording:
     Attributes:
         frames, chunks, caches: all rows so far, in order; `frames[i].id == i`.
         ops: the ops; call `ops.refresh()` (cheap) before asking, as `refresh` leaves them alone.
+        evidence: what the run left for the checks.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -130,7 +131,7 @@ class Recording:
         """Whether somebody is still writing, as far as can be told from here."""
         if self.facts.status != "recording":
             return False
-        return self.facts.host != platform.node() or _alive(self.facts.pid)
+        return self.facts.host != platform.node() or is_alive(self.facts.pid)
 
     @property
     def status(self) -> str:
@@ -149,7 +150,8 @@ class Recording:
     def cache_states(self, frame: int) -> dict[int, CacheState]:
         """Offset and capacity of each cache after a frame, by cache id."""
         rows = self._rows(
-            "SELECT cache, offset, capacity, nan_slots FROM cache_state WHERE frame = ?", frame
+            "SELECT cache, offset, capacity, nan_slots, found FROM cache_state WHERE frame = ?",
+            frame,
         )
         with self._reading():
             return {row[0]: from_row(CacheState, row) for row in rows}
@@ -187,7 +189,7 @@ class Recording:
         return [write for c in chain for write in self._history.writes(cache, c.id, frame)]
 
     def written_values(self, cache: Cache, first: int, last: int) -> list[tuple[Write, Floats]]:
-        """The writes of frames `first` to `last`, with values `[2, B, slots, H, D]`."""
+        """The writes of some frames, with values `[2, B, slots, H, D]`."""
         with self._reading():
             return list(self._history.deltas(cache, first, last))
 
@@ -274,6 +276,7 @@ class Recording:
         self._connection = connect(self.path)
         weakref.finalize(self, self._connection.close)  # a forgotten recording is no open file
         self.ops = OpTable(self._connection, self.path)
+        self.evidence = Evidence(self._connection, self.path)
         self._history = SlotHistory(self._connection)
         self._phases: dict[int, str] = {f.id: f.phase for f in self.frames}
         self._chunk_of: dict[int, int] = {f.id: f.chunk for f in self.frames}
@@ -286,15 +289,3 @@ class Recording:
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         with self._reading():
             return self._connection.execute(query, values).fetchall()
-
-
-def _alive(pid: int) -> bool:
-    if pid <= 0:
-        return False  # a group of processes, which no writer is
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    return True

@@ -7,6 +7,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kvstudio.recording.evidence import Attention, Fed, Misuse, Surprise
+
 Phase = Literal["voice", "text", "decode"]
 Floats = NDArray[np.float32]
 
@@ -88,12 +90,16 @@ class Frame:
 
 @dataclass(frozen=True)
 class CacheState:
-    """Offset and capacity of one cache after a frame."""
+    """Offset and capacity of one cache after a frame.
+
+    `found`: the offset that the frame's step found, None if it took no step on this cache.
+    """
 
     cache: int
     offset: int | None
     capacity: int
     nan_slots: int
+    found: int | None = None
 
 
 @dataclass(frozen=True)
@@ -184,6 +190,10 @@ class FrameRecord:
     latent: Floats | None = None
     audio: Floats | None = None
     rng: bytes | None = None
+    misuses: Sequence[Misuse] = ()
+    attentions: Sequence[Attention] = ()
+    surprises: Sequence[Surprise] = ()
+    fed: Fed | None = None
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ stored once and referred to by id.
 """
 
 APPLICATION_ID = 0x4B565354  # "KVST"
-VERSION = 1
+VERSION = 2
 
 TABLES = """
 -- Facts about the whole run, values as JSON: spec, versions, host, status, reason, pid,
@@ -117,7 +117,8 @@ CREATE TABLE audio (
 CREATE TABLE cache_state (
     frame     INTEGER NOT NULL,
     cache     INTEGER NOT NULL,
-    offset    INTEGER,                -- NULL: the state has none
+    found     INTEGER,                -- offset that the frame's step found; NULL: no step
+    offset    INTEGER,                -- offset that it left; NULL: the state has none
     capacity  INTEGER NOT NULL,       -- T
     nan_slots INTEGER NOT NULL,       -- slots with NaN in K or V; 0 with trace off
     PRIMARY KEY (frame, cache)
@@ -175,10 +176,7 @@ CREATE TABLE shapes (                 -- argument and result shapes and dtypes, 
     arguments TEXT NOT NULL,
     results   TEXT NOT NULL
 );
-CREATE TABLE thread (
-    id   INTEGER PRIMARY KEY,
-    name TEXT NOT NULL
-);
+CREATE TABLE thread (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
 CREATE TABLE op (                     -- in the order in which they ran, within each frame
     id       INTEGER PRIMARY KEY,
     frame    INTEGER NOT NULL,
@@ -202,6 +200,91 @@ CREATE TABLE touch (                  -- slots of a cache that an op read or wro
 );
 CREATE INDEX touch_by_op ON touch (op);
 CREATE INDEX touch_by_cache ON touch (cache, first);
+
+-- What an op did that no healthy run does, as the shadow memory saw it.
+CREATE TABLE misuse (
+    id         INTEGER PRIMARY KEY,
+    frame      INTEGER NOT NULL,
+    op         INTEGER NOT NULL,
+    cache      INTEGER NOT NULL,
+    kind       TEXT NOT NULL,         -- unwritten-read | stale-read | overwrite | dropped-write
+    kv         INTEGER NOT NULL,
+    first      INTEGER NOT NULL,
+    last       INTEGER NOT NULL,
+    head_first INTEGER NOT NULL,      -- heads [head_first, head_last)
+    head_last  INTEGER NOT NULL,
+    masked     INTEGER,               -- 1: no query attended to it; NULL: not an attention op
+    fill       TEXT NOT NULL,         -- what it held: nan, zero, other
+    writer     INTEGER                -- frame that wrote it before; NULL: nobody, or unknown
+);
+CREATE INDEX misuse_by_frame ON misuse (frame);
+
+-- How an attention op looked at its cache. Query i belongs at slot `position` + i and should
+-- attend to the slots up to it, as far back as the context.
+CREATE TABLE attention (
+    frame    INTEGER NOT NULL,
+    op       INTEGER NOT NULL,
+    cache    INTEGER NOT NULL,
+    queries  INTEGER NOT NULL,
+    keys     INTEGER NOT NULL,
+    position INTEGER NOT NULL,        -- the offset that the step found
+    slot     INTEGER,                 -- first slot that the step wrote in this cache; NULL: none
+    rope     INTEGER,                 -- position that the rotary embedding was given; NULL: unseen
+    oldest   INTEGER,                 -- oldest slot that the last query attended to; NULL: none
+    newest   INTEGER,                 -- newest slot that the last query attended to
+    attended INTEGER NOT NULL,        -- how many slots the last query attended to
+    future   INTEGER NOT NULL,        -- pairs of query and key with the key later than the query
+    outside  INTEGER NOT NULL,        -- pairs further apart than the context
+    missing  INTEGER NOT NULL,        -- pairs that should have been attended to and were not
+    PRIMARY KEY (op, cache)
+) WITHOUT ROWID;
+CREATE INDEX attention_by_frame ON attention (frame);
+
+-- State that a step found otherwise than the one before had left it: somebody else changed it.
+-- At the first step of a chunk: codec state that is not fresh.
+CREATE TABLE surprise (
+    frame INTEGER NOT NULL,           -- of the step that found it
+    model TEXT NOT NULL,
+    entry TEXT NOT NULL,
+    key   TEXT NOT NULL,              -- cache, offset, previous, partial, ...
+    found TEXT NOT NULL,              -- changed; fresh: as if just made; not fresh: when it should
+    first INTEGER,                    -- slots, for a cache
+    last  INTEGER
+);
+CREATE INDEX surprise_by_frame ON surprise (frame);
+
+-- What a chunk's prefix turned out to be, by holding it against the model's own weights.
+CREATE TABLE prefix (
+    chunk           INTEGER PRIMARY KEY,
+    marker_wanted   INTEGER NOT NULL, -- 1: the model has a learned marker before the voice
+    marker_slot     INTEGER,          -- slot whose K and V are the marker's; NULL: none is
+    foreign_slots   INTEGER,          -- slots whose K and V these weights cannot have made
+    voice_slots     INTEGER NOT NULL  -- slots in use when the chunk began
+);
+
+-- The vector that a decode step fed to FlowLM.
+CREATE TABLE fed (
+    frame INTEGER PRIMARY KEY,
+    what  TEXT NOT NULL               -- marker (learned), latent (the last one), zero, nan, other
+);
+
+-- The findings after the last frame; `kvstudio check` works them out again from the rest.
+CREATE TABLE finding (
+    id       INTEGER PRIMARY KEY,
+    kind     TEXT NOT NULL,
+    severity TEXT NOT NULL,           -- error | warning
+    message  TEXT NOT NULL,
+    frame    INTEGER,
+    phase    TEXT,
+    layer    TEXT,                    -- number of a FlowLM layer, or entry of a codec layer
+    kv       TEXT,                    -- K | V | NULL: both
+    first    INTEGER,                 -- slots
+    last     INTEGER,
+    op       TEXT,
+    site     TEXT,                    -- file:line
+    count    INTEGER NOT NULL,
+    links    TEXT NOT NULL            -- JSON: the chain from the origin to what is heard
+);
 
 CREATE TABLE log (
     id     INTEGER PRIMARY KEY,

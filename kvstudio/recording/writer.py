@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 import os
 import platform
 import sqlite3
@@ -14,17 +13,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from kvstudio.recording import schema
+from kvstudio.recording.encoding import as_json, as_unicode, blob, real
 from kvstudio.recording.errors import UnwritableRecording
+from kvstudio.recording.evidence import FindingRow, Prefix
+from kvstudio.recording.evidence_table import insert_evidence, insert_prefix, replace_findings
 from kvstudio.recording.interning import OpInterner
 from kvstudio.recording.rows import (
     Base,
     Cache,
     Chunk,
     Expansion,
-    Floats,
     FrameRecord,
     LogLine,
     TensorState,
@@ -58,7 +57,7 @@ class RecordingWriter:
         self.set_facts(**{**first, **facts})
 
     def set_facts(self, **facts: object) -> None:
-        rows = [(key, _json(value)) for key, value in facts.items()]
+        rows = [(key, as_json(value)) for key, value in facts.items()]
         with self._transaction() as connection:
             connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
 
@@ -81,7 +80,11 @@ class RecordingWriter:
     ) -> None:
         """Adds a chunk and what its caches held when it began; expansions may come later."""
         with self._transaction() as connection:
-            row = {**vars(chunk), "text": _unicode(chunk.text), "tokens": _json(chunk.tokens)}
+            row = {
+                **vars(chunk),
+                "text": as_unicode(chunk.text),
+                "tokens": as_json(chunk.tokens),
+            }
             connection.execute(
                 f"INSERT OR REPLACE INTO chunk VALUES ({', '.join('?' * len(row))})",
                 tuple(row.values()),
@@ -100,36 +103,49 @@ class RecordingWriter:
     def add_frame(self, record: FrameRecord) -> None:
         frame = record.frame
         with self._transaction() as connection:
-            row = {**frame.__dict__, "stop_logit": _real(frame.stop_logit)}
+            row = {**frame.__dict__, "stop_logit": real(frame.stop_logit)}
             connection.execute(
                 f"INSERT INTO frame VALUES ({', '.join('?' * len(row))})", tuple(row.values())
             )
             self._add_state(connection, record)
-            self._interner.add_ops(frame.id, record.ops)
+            first_op = self._interner.add_ops(frame.id, record.ops)
+            insert_evidence(connection, record, first_op)
             if record.rng is not None:
                 connection.execute("INSERT INTO rng VALUES (?, ?)", (frame.id, record.rng))
             if record.latent is not None:
                 connection.execute(
-                    "INSERT INTO latent VALUES (?, ?)", (frame.id, _blob(record.latent))
+                    "INSERT INTO latent VALUES (?, ?)", (frame.id, blob(record.latent))
                 )
             if record.audio is not None:
                 connection.execute(
                     "INSERT INTO audio VALUES (?, ?, ?)",
-                    (frame.id, self._first_sample, _blob(record.audio)),
+                    (frame.id, self._first_sample, blob(record.audio)),
                 )
         if record.audio is not None:
             self._first_sample += record.audio.size
 
+    def add_prefix(self, prefix: Prefix) -> None:
+        """What the prefix of a chunk turned out to be."""
+        with self._transaction() as connection:
+            insert_prefix(connection, prefix)
+
+    def set_findings(self, findings: Sequence[FindingRow]) -> None:
+        """Replaces the findings by those that are known now."""
+        with self._transaction() as connection:
+            replace_findings(connection, findings)
+
     def add_source(self, file: str, text: str) -> None:
         """Keeps the text of a source file, so that sites can be shown on another machine."""
         with self._transaction() as connection:
-            connection.execute("INSERT OR IGNORE INTO source VALUES (?, ?)", (file, _unicode(text)))
+            connection.execute(
+                "INSERT OR IGNORE INTO source VALUES (?, ?)", (file, as_unicode(text))
+            )
 
     def add_log(self, lines: Sequence[LogLine]) -> None:
         with self._transaction() as connection:
             connection.executemany(
                 "INSERT INTO log (at, stream, text) VALUES (?, ?, ?)",
-                [(line.at, line.stream, _unicode(line.text)) for line in lines],
+                [(line.at, line.stream, as_unicode(line.text)) for line in lines],
             )
 
     def finish(self, status: str, reason: str = "") -> None:
@@ -194,7 +210,7 @@ class RecordingWriter:
 
     def _snapshot(self, connection: sqlite3.Connection, base: Base) -> int:
         assert base.values is not None
-        raw = _blob(base.values)
+        raw = blob(base.values)
         digest = hashlib.blake2b(raw, digest_size=16).digest()
         known = self._snapshots.get((base.cache, digest))
         if known is not None:
@@ -210,12 +226,15 @@ class RecordingWriter:
     def _add_state(self, connection: sqlite3.Connection, record: FrameRecord) -> None:
         frame = record.frame.id
         connection.executemany(
-            "INSERT INTO cache_state VALUES (?, ?, ?, ?, ?)",
-            [(frame, s.cache, s.offset, s.capacity, s.nan_slots) for s in record.cache_states],
+            "INSERT INTO cache_state VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (frame, s.cache, s.found, s.offset, s.capacity, s.nan_slots)
+                for s in record.cache_states
+            ],
         )
         connection.executemany(
             'INSERT INTO slot_delta (frame, cache, first, last, "values") VALUES (?, ?, ?, ?, ?)',
-            [(frame, d.cache, d.first, d.last, _blob(d.values)) for d in record.deltas],
+            [(frame, d.cache, d.first, d.last, blob(d.values)) for d in record.deltas],
         )
         connection.executemany(
             "INSERT OR REPLACE INTO tensor_state VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -253,27 +272,6 @@ def _host_facts() -> dict[str, object]:
         "reason": "",
         "started_at": time.time(),
     }
-
-
-def _blob(values: Floats | None) -> bytes:
-    if values is None:
-        return b""
-    return np.ascontiguousarray(values, dtype="<f4").tobytes()
-
-
-def _real(number: float | None) -> float | str | None:
-    # SQLite turns a NaN into NULL, which here means "there is none".
-    return "nan" if number is not None and math.isnan(number) else number
-
-
-def _json(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    # Half of a surrogate pair, as in file names that are not Unicode, survives only escaped.
-    return text if text == _unicode(text) else json.dumps(value)
-
-
-def _unicode(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
 
 
 def _why_unwritable(path: Path, error: Exception) -> str:

@@ -18,6 +18,7 @@ from kvstudio.recording.errors import (
     DamagedRecording,
     NewerRecording,
     NotARecording,
+    OlderRecording,
     TruncatedRecording,
 )
 from kvstudio.recording.reader import Recording
@@ -102,7 +103,14 @@ def test_a_newer_recording_says_so(path: Path) -> None:
     tamper(path, f"PRAGMA user_version = {schema.VERSION + 1}")
     error = error_of(path)
     assert isinstance(error, NewerRecording)
-    assert "made by a newer KVStudio (format 2, this one reads 1); update" in str(error)
+    assert f"format {schema.VERSION + 1}, this one reads {schema.VERSION}); update" in str(error)
+
+
+def test_an_older_recording_says_so(path: Path) -> None:
+    tamper(path, "PRAGMA user_version = 1")
+    error = error_of(path)
+    assert isinstance(error, OlderRecording)
+    assert "made by an older KVStudio (format 1" in str(error)
 
 
 def test_cut_off_anywhere_is_said_or_leaves_whole_frames(path: Path, whole: bytes) -> None:
