@@ -17,7 +17,7 @@ def check(path: "str | Path") -> "Report":
         kvstudio.recording.errors.RecordingError: the file cannot be read, see its kinds.
     """
     # Imported here so that `import kvstudio` costs nothing.
-    from kvstudio.analysis.report import check
+    from kvstudio.analysis.checker import check
     from kvstudio.recording.reader import Recording
 
     with Recording.open(path) as recording:

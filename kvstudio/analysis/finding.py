@@ -1,13 +1,38 @@
 """What a check reports: what is wrong, where, with the evidence and the next thing to look at."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
+from kvstudio.recording.evidence import FindingRow
+from kvstudio.recording.opening import reading
+from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Cache, Chunk, Frame, Op, Phase
+from kvstudio.recording.typed import misfit
 
 Severity = Literal["error", "warning"]
 Slots = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Link:
+    """One step on the way from an origin to what is heard, with what the window can jump to.
+
+    In a file by a stranger the ids may be of nothing; whoever follows them looks first.
+
+    Attributes:
+        op: id of an op in the recording.
+        cache: id of a cache.
+        second: of the audio.
+    """
+
+    text: str
+    frame: int | None = None
+    op: int | None = None
+    cache: int | None = None
+    slot: int | None = None
+    second: float | None = None
 
 
 @dataclass(frozen=True)
@@ -21,7 +46,8 @@ class Finding:
         slots: `[lo, hi)`.
         op, site: the op that did it and its `file:line`, where known.
         message: what, where, what follows from it, and what to look at next.
-        chain: the way from the origin to what is heard, one link each.
+        chain: the way from the origin to what is heard.
+        cache: id of the cache, where `layer` names one.
     """
 
     kind: str
@@ -34,8 +60,9 @@ class Finding:
     slots: Slots | None = None
     op: str | None = None
     site: str | None = None
-    chain: tuple[str, ...] = ()
+    chain: tuple[Link, ...] = ()
     count: int = 1
+    cache: int | None = None
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -49,9 +76,69 @@ class Finding:
             "op": self.op,
             "site": self.site,
             "message": self.message,
-            "chain": list(self.chain),
+            "chain": [link.text for link in self.chain],
             "count": self.count,
         }
+
+    def to_row(self) -> FindingRow:
+        first, last = (None, None) if self.slots is None else self.slots
+        return FindingRow(
+            kind=self.kind,
+            severity=self.severity,
+            message=self.message,
+            frame=self.frame,
+            phase=self.phase,
+            layer=None if self.layer is None else str(self.layer),
+            cache=self.cache,
+            kv=self.kv,
+            first=first,
+            last=last,
+            op=self.op,
+            site=self.site,
+            count=self.count,
+            links=json.dumps([_stored(link) for link in self.chain]),
+        )
+
+    @classmethod
+    def from_row(cls, row: FindingRow) -> "Finding":
+        """Raises ValueError: what is stored is no finding."""
+        slots = None if row.first is None or row.last is None else (row.first, row.last)
+        layer = int(row.layer) if row.layer is not None and row.layer.isdecimal() else row.layer
+        told: dict[str, Any] = {
+            name: getattr(row, name)
+            for name in ("kind", "severity", "message", "frame", "phase", "kv", "op", "site")
+        }
+        told |= {"layer": layer, "slots": slots, "count": row.count, "cache": row.cache}
+        wrong = misfit(cls, told)
+        if wrong is not None:
+            raise ValueError(f"in a finding {wrong}")
+        return cls(**told, chain=_links(row.links))
+
+
+def stored_findings(recording: Recording) -> list[Finding]:
+    """What the engine's checks had found after the last frame.
+
+    Raises:
+        DamagedRecording: what is stored are no findings.
+    """
+    rows = recording.evidence.findings()
+    with reading(recording.path):
+        return [Finding.from_row(row) for row in rows]
+
+
+def _stored(link: Link) -> dict[str, object]:
+    return {name: value for name, value in asdict(link).items() if value is not None}
+
+
+def _links(text: str) -> tuple[Link, ...]:
+    links = json.loads(text)
+    if not isinstance(links, list) or not all(isinstance(link, dict) for link in links):
+        raise ValueError("the links of a finding are no list of objects")
+    for link in links:
+        wrong = misfit(Link, link)
+        if wrong is not None or "text" not in link:
+            raise ValueError(f"in a link of a finding {wrong or 'there is no text'}")
+    return tuple(Link(**link) for link in links)
 
 
 @dataclass
@@ -69,6 +156,7 @@ class Sightings:
 
     def __init__(self) -> None:
         self._first: dict[int, Sighting] = {}
+        self._built: dict[tuple[int, ...], Finding] = {}
 
     def add(self, cache: Cache, frame: Frame, slots: Slots, count: int = 1) -> None:
         known = self._first.get(cache.id)
@@ -85,13 +173,24 @@ class Sightings:
             groups.setdefault(key, []).append(seen)
         return sorted(groups.values(), key=lambda group: group[0].frame.id)
 
+    def findings(self, build: Callable[[list[Sighting]], Finding]) -> list[Finding]:
+        """The finding of each group; built once, only its count goes on. Ask between frames."""
+        found = []
+        for group in self.groups():
+            key = tuple(seen.cache.id for seen in group)
+            if key not in self._built:
+                self._built[key] = build(group)
+            count = sum(seen.count for seen in group)
+            found.append(replace(self._built[key], count=count))
+        return found
+
 
 def finding_of(
     kind: str,
     group: Sequence[Sighting],
     message: str,
     *,
-    chain: tuple[str, ...] = (),
+    chain: Sequence[Link] = (),
     kv: Literal["K", "V"] | None = None,
     op: Op | None = None,
 ) -> Finding:
@@ -108,9 +207,16 @@ def finding_of(
         slots=first.slots,
         op=None if op is None else op.name,
         site=None if op is None else f"{op.site[0]}:{op.site[1]}",
-        chain=chain,
+        chain=tuple(chain),
         count=sum(seen.count for seen in group),
+        cache=first.cache.id,
     )
+
+
+def op_link(op: Op, what: str) -> Link:
+    """The link to an op: its name, its source line, and what it did."""
+    file, line, function = op.site
+    return Link(f"{op.name} at {file}:{line} in {function} {what}", frame=op.frame, op=op.id)
 
 
 def layer_of(cache: Cache) -> int | str:

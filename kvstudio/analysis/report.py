@@ -1,36 +1,16 @@
 """The report of a recording: all checks, and a verdict that never claims more than was seen."""
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from kvstudio.analysis.checks.capacity import check_capacity
-from kvstudio.analysis.checks.ending import check_ending
-from kvstudio.analysis.checks.expansion import check_expansion
-from kvstudio.analysis.checks.holes import check_holes
-from kvstudio.analysis.checks.numbers import check_audio, check_nan_in_cache
-from kvstudio.analysis.checks.offsets import check_offset_jump, check_offset_skew
-from kvstudio.analysis.checks.tensors import check_tensors
 from kvstudio.analysis.finding import Finding
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.schema import PARTS
 
 Verdict = Literal["clean", "findings", "not verified"]
-Check = Callable[[Recording], list[Finding]]
 
 FLOW_LM, MIMI = PARTS.index("flow_lm"), PARTS.index("mimi")
-CHECKS: tuple[Check, ...] = (
-    check_expansion,
-    check_capacity,
-    check_offset_skew,
-    check_offset_jump,
-    check_holes,
-    check_tensors,
-    check_nan_in_cache,
-    check_audio,
-    check_ending,
-)
 
 
 @dataclass(frozen=True)
@@ -57,21 +37,15 @@ class Report:
         }
 
 
-def check(recording: Recording) -> Report:
-    """Runs every check; findings in the order of their frames.
-
-    Raises:
-        RecordingError: the recording is damaged where a check looked.
-    """
-    found = [finding for each in CHECKS for finding in each(recording)]
-    findings = tuple(sorted(found, key=lambda each: -1 if each.frame is None else each.frame))
+def report_of(recording: Recording, findings: tuple[Finding, ...], checks: int) -> Report:
+    """The report that `findings` make, which so many checks found."""
     frames = len(recording.frames)
     if findings:
         return Report("findings", _summary(findings), frames, findings)
     blind = blind_spot(recording)
     if blind is not None:
         return Report("not verified", blind, frames, ())
-    return Report("clean", f"{frames} frames, {len(CHECKS)} checks, no findings", frames, ())
+    return Report("clean", f"{frames} frames, {checks} checks, no findings", frames, ())
 
 
 def blind_spot(recording: Recording) -> str | None:

@@ -1,6 +1,5 @@
-"""Walks through a run cache by cache: where each frame found the offset and where it left it."""
+"""What each frame did to each cache: where it found the offset and where it left it."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kvstudio.recording.reader import Recording
@@ -28,31 +27,40 @@ class Step:
     should_write: int
 
 
-def steps(recording: Recording) -> Iterator[Step]:
-    """Every prefill of text and every decode step, for every cache that it writes, in order.
+class StepWalker:
+    """Follows the offsets of a run frame by frame.
 
     Left out as normal: the caches of Mimi's encoder, whose offset moves while decoding
     though nothing is written to them; and Mimi in a frame that was not decoded, as the last one of
     a chunk is not that ends by EOS.
     """
-    heard = {frame for frame, _, _ in recording.audio_frames()}
-    offsets: dict[int, int] = {}
-    chunk: Chunk | None = None
-    caches = [cache for cache in recording.caches if not is_encoder(cache)]
-    for frame in recording.frames:
-        if chunk is None or frame.chunk != chunk.id:
-            chunk = recording.chunks[frame.chunk]
-            offsets = recording.base_offsets(chunk.id)  # Mimi begins at 0
+
+    def __init__(self) -> None:
+        self._chunk: int | None = None
+        self._offsets: dict[int, int] = {}
+
+    def steps(
+        self, recording: Recording, frame: Frame, states: dict[int, CacheState], *, heard: bool
+    ) -> tuple[Step, ...]:
+        """What the next frame did to every cache that it should write; none for the voice.
+
+        `states`: every cache after the frame; `heard`: whether the frame has audio.
+        """
+        chunk = recording.chunks[frame.chunk]
+        if chunk.id != self._chunk:
+            self._chunk = chunk.id
+            self._offsets = recording.base_offsets(chunk.id)  # Mimi begins at 0
         if frame.phase == "voice":
-            continue
-        states = recording.cache_states(frame.id)
-        for cache in caches:
-            if cache.model == "mimi" and frame.id not in heard:
+            return ()
+        found = []
+        for cache in recording.caches:
+            if is_encoder(cache) or (cache.model == "mimi" and not heard):
                 continue
-            step = _step(frame, chunk, cache, states.get(cache.id), offsets.get(cache.id, 0))
+            step = _step(frame, chunk, cache, states.get(cache.id), self._offsets.get(cache.id, 0))
             if step is not None:
-                offsets[cache.id] = step.offset
-                yield step
+                self._offsets[cache.id] = step.offset
+                found.append(step)
+        return tuple(found)
 
 
 def is_encoder(cache: Cache) -> bool:

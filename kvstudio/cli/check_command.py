@@ -68,4 +68,4 @@ def _finding_lines(finding: "Finding") -> list[str]:
     lines = [f"{finding.severity}: {finding.kind}{times}", f"  {finding.message}"]
     if finding.op is not None:
         lines.append(f"  op {finding.op} at {finding.site}")
-    return [*lines, *(f"    -> {link}" for link in finding.chain), ""]
+    return [*lines, *(f"    -> {link.text}" for link in finding.chain), ""]

@@ -84,6 +84,7 @@ class FindingRow:
     frame: int | None
     phase: str | None
     layer: str | None
+    cache: int | None
     kv: str | None
     first: int | None
     last: int | None

@@ -23,7 +23,9 @@ ATTENTION = (
 )
 SURPRISE = "model, entry, key, found, first, last, frame"
 PREFIX = "chunk, marker_wanted, marker_slot, foreign_slots, voice_slots"
-FINDING = "kind, severity, message, frame, phase, layer, kv, first, last, op, site, count, links"
+FINDING = (
+    "kind, severity, message, frame, phase, layer, cache, kv, first, last, op, site, count, links"
+)
 
 
 class Evidence:
@@ -52,10 +54,11 @@ class Evidence:
         found = self._rows(Prefix, f"SELECT {PREFIX} FROM prefix ORDER BY chunk")
         return {prefix.chunk: prefix for prefix in found}
 
-    def fed(self) -> dict[int, str]:
-        """What each decode step was fed, by frame; see the `fed` table."""
+    def fed(self, frame: int | None = None) -> dict[int, str]:
+        """What each decode step was fed, by frame; of one or all; see the `fed` table."""
         with reading(self._path):
-            rows = self._connection.execute("SELECT frame, what FROM fed ORDER BY frame")
+            where = "" if frame is None else f"WHERE frame = {int(frame)}"
+            rows = self._connection.execute(f"SELECT frame, what FROM fed {where} ORDER BY frame")
             return {int(frame): str(what) for frame, what in rows}
 
     def findings(self) -> list[FindingRow]:
@@ -103,7 +106,7 @@ def insert_prefix(connection: sqlite3.Connection, prefix: Prefix) -> None:
 def replace_findings(connection: sqlite3.Connection, findings: Sequence[FindingRow]) -> None:
     connection.execute("DELETE FROM finding")
     connection.executemany(
-        f"INSERT INTO finding ({FINDING}) VALUES ({_marks(13)})", map(_plain, findings)
+        f"INSERT INTO finding ({FINDING}) VALUES ({_marks(14)})", map(_plain, findings)
     )
 
 

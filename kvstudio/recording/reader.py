@@ -188,6 +188,10 @@ class Recording:
         chain = self.chain(frame) if cache.model == "flow_lm" else self.chain(frame)[-1:]
         return [write for c in chain for write in self._history.writes(cache, c.id, frame)]
 
+    def frame_writes(self, frame: int) -> list[Write]:
+        """Every write of one frame, to whatever cache."""
+        return self._history.of_frame(frame)
+
     def written_values(self, cache: Cache, first: int, last: int) -> list[tuple[Write, Floats]]:
         """The writes of some frames, with values `[2, B, slots, H, D]`."""
         with self._reading():
@@ -220,27 +224,17 @@ class Recording:
 
     # ---- frames -------------------------------------------------------------------------------
 
-    def tensors(self, frame: int) -> list[TensorState]:
-        """Every tensor of the streaming state as it was after a frame."""
+    def tensors(self, frame: int, *, changed: bool = False) -> list[TensorState]:
+        """Every tensor of the streaming state after a frame, or only those that it changed."""
+        latest = "(SELECT max(frame) FROM tensor_state WHERE tensor = t.id AND frame <= ?1)"
         rows = self._rows(
             "SELECT t.model, t.entry, t.key, s.shape, s.dtype, s.device, s.nan_count, s.value, "
-            "s.storage, s.frame = ? FROM tensor t JOIN tensor_state s ON s.tensor = t.id "
-            "AND s.frame = "
-            "(SELECT max(frame) FROM tensor_state WHERE tensor = t.id AND frame <= ?) "
-            "ORDER BY t.id",
-            frame,
+            "s.storage, s.frame = ?1 FROM tensor t CROSS JOIN tensor_state s ON s.tensor = t.id "
+            f"AND s.frame = {'?1' if changed else latest} ORDER BY t.id",
             frame,
         )
         with self._reading():
             return [from_row(TensorState, row) for row in rows]
-
-    def frames_with_other_tensors(self) -> list[int]:
-        """Frames after which a tensor had a dtype or a device that it never had before."""
-        rows = self._rows(
-            "SELECT DISTINCT min(frame) FROM tensor_state GROUP BY tensor, dtype, device ORDER BY 1"
-        )
-        with self._reading():
-            return [int(frame) for (frame,) in rows if 0 <= int(frame) < len(self.frames)]
 
     def op_counts(self) -> dict[tuple[int, int], int]:
         """How many ops were seen, by frame and part (see `schema.PARTS`)."""
@@ -260,6 +254,12 @@ class Recording:
         with self._reading():
             for frame, first, raw in rows:
                 yield frame, int(first), np.frombuffer(raw, "<f4")
+
+    def frame_audio(self, frame: int) -> tuple[int, Floats] | None:
+        """First sample and samples of a frame, if it has audio."""
+        rows = self._rows("SELECT first_sample, samples FROM audio WHERE frame = ?", frame)
+        with self._reading():
+            return (int(rows[0][0]), np.frombuffer(rows[0][1], "<f4")) if rows else None
 
     def audio(self) -> Floats:
         """All samples so far, one after another."""

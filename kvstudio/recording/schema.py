@@ -277,6 +277,7 @@ CREATE TABLE finding (
     frame    INTEGER,
     phase    TEXT,
     layer    TEXT,                    -- number of a FlowLM layer, or entry of a codec layer
+    cache    INTEGER,
     kv       TEXT,                    -- K | V | NULL: both
     first    INTEGER,                 -- slots
     last     INTEGER,

@@ -56,6 +56,7 @@ class SlotHistory:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._writes: dict[tuple[int, int], list[Write]] = {}  # by (cache, chunk)
+        self._of_frame: dict[int, list[Write]] = {}
         self._fillings: dict[tuple[int, int], Filling] = {}
         self._last_delta = 0
 
@@ -73,10 +74,14 @@ class SlotHistory:
                 return  # a frame that the caller has not seen yet
             key = (write.cache, chunk_of_frame[write.frame])
             self._writes.setdefault(key, []).append(write)
+            self._of_frame.setdefault(write.frame, []).append(write)
             self._last_delta = number
 
     def writes(self, cache: Cache, chunk: int, frame: int) -> list[Write]:
         return [w for w in self._writes.get((cache.id, chunk), []) if w.frame <= frame]
+
+    def of_frame(self, frame: int) -> list[Write]:
+        return self._of_frame.get(frame, [])
 
     def map(
         self,

@@ -46,7 +46,6 @@ def _read_run(recording: Recording) -> None:
     assert recording.live in (True, False)
     recording.logs()
     recording.expansions()
-    recording.frames_with_other_tensors()
     recording.op_counts()
     recording.audio()
     recording.source("pocket_tts/modules/attention.py")
@@ -62,7 +61,10 @@ def _read_frame(recording: Recording, frame: int) -> None:
     recording.cache_states(frame)
     recording.chain(frame)
     recording.tensors(frame)
+    recording.tensors(frame, changed=True)
     recording.latent(frame)
+    recording.frame_audio(frame)
+    recording.frame_writes(frame)
     for found in recording.slot_maps(frame):
         assert len(found.roles) == len(found.frames) == len(found.written) == found.capacity
         values = recording.values(found.cache, frame)

@@ -6,6 +6,7 @@ copied to has no slots, so nothing is written, nothing is said, and the offset m
 
 from kvstudio.analysis.finding import (
     Finding,
+    Link,
     Sighting,
     Sightings,
     finding_of,
@@ -14,24 +15,32 @@ from kvstudio.analysis.finding import (
     slots_words,
     sum_words,
 )
-from kvstudio.analysis.steps import steps
+from kvstudio.analysis.frame_view import FrameView
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Op
 
 
-def check_capacity(recording: Recording) -> list[Finding]:
-    dropped, exceeded = Sightings(), Sightings()
-    for step in steps(recording):
-        if step.frame.problem is not None:
-            end = step.before + step.should_write
-            if end > step.capacity:
-                exceeded.add(step.cache, step.frame, (step.before, end))
-        elif step.offset > step.capacity:
-            lost = (max(step.before, step.capacity), step.offset)
-            dropped.add(step.cache, step.frame, lost)
-    return [_exceeded(recording, group) for group in exceeded.groups()] + [
-        _dropped(recording, group) for group in dropped.groups()
-    ]
+class CapacityCheck:
+    """One finding for each group of layers that lost, or could not take, the same slots."""
+
+    def __init__(self) -> None:
+        self._dropped, self._exceeded = Sightings(), Sightings()
+
+    def look(self, view: FrameView) -> None:
+        for step in view.steps:
+            if step.frame.problem is not None:
+                end = step.before + step.should_write
+                if end > step.capacity:
+                    self._exceeded.add(step.cache, step.frame, (step.before, end))
+            elif step.offset > step.capacity:
+                lost = (max(step.before, step.capacity), step.offset)
+                self._dropped.add(step.cache, step.frame, lost)
+
+    def findings(self, recording: Recording) -> list[Finding]:
+        return [
+            *self._exceeded.findings(lambda group: _exceeded(recording, group)),
+            *self._dropped.findings(lambda group: _dropped(recording, group)),
+        ]
 
 
 def _dropped(recording: Recording, group: list[Sighting]) -> Finding:
@@ -62,12 +71,13 @@ def _exceeded(recording: Recording, group: list[Sighting]) -> Finding:
     return finding_of("capacity-exceeded", group, message, chain=chain)
 
 
-def _chain(recording: Recording, seen: Sighting, capacity: int) -> tuple[str, ...]:
-    chunk = recording.chunks[seen.frame.chunk]
+def _chain(recording: Recording, seen: Sighting, capacity: int) -> tuple[Link, ...]:
+    frame, cache = seen.frame.id, seen.cache.id
+    wrote = f"{frame_words(seen.frame)} writes {slots_words(seen.slots)}"
     return (
-        sum_words(chunk),
-        f"capacity {capacity}",
-        f"{frame_words(seen.frame)} writes {slots_words(seen.slots)}",
+        Link(sum_words(recording.chunks[seen.frame.chunk]), frame=frame),
+        Link(f"capacity {capacity}", frame=frame, cache=cache, slot=capacity - 1),
+        Link(wrote, frame=frame, cache=cache, slot=seen.slots[0]),
     )
 
 

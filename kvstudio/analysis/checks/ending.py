@@ -5,31 +5,62 @@ it. So the audio of the last step tells which of the two it was.
 """
 
 import math
+from dataclasses import dataclass, field
 
-from kvstudio.analysis.finding import Finding, frame_words, sum_words
-from kvstudio.analysis.ledger import frames_of
+from kvstudio.analysis.finding import Finding, Link, frame_words, sum_words
+from kvstudio.analysis.frame_view import FrameView
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Chunk, Frame
 
 
-def check_ending(recording: Recording) -> list[Finding]:
-    if recording.status != "finished":
-        return []
-    heard = {frame for frame, _, _ in recording.audio_frames()}
-    found = []
-    for chunk in recording.chunks:
-        decoded = [frame for frame in frames_of(recording, chunk) if frame.phase == "decode"]
-        if decoded and len(decoded) >= chunk.max_gen_len and decoded[-1].id in heard:
-            ended = [frame for frame in decoded if frame.eos]
-            found.append(_cut(chunk, ended[0], decoded[-1]) if ended else _no_eos(chunk, decoded))
-    return found
+@dataclass
+class Ending:
+    """The decode steps of one chunk so far."""
+
+    chunk: Chunk
+    decoded: int = 0
+    last: Frame | None = None
+    eos: Frame | None = None
+    heard: bool = False  # the last step was
+    logits: list[float] = field(default_factory=list)
+
+    @property
+    def ran_out(self) -> bool:
+        """Whether the chunk, now that it is over, used all its room."""
+        return self.decoded >= max(1, self.chunk.max_gen_len) and self.heard
 
 
-def _no_eos(chunk: Chunk, decoded: list[Frame]) -> Finding:
-    last = decoded[-1]
-    logits = [f.stop_logit for f in decoded if f.stop_logit is not None]
-    numbers = [logit for logit in logits if not math.isnan(logit)]
-    if len(numbers) < len(logits):
+class EndingCheck:
+    """Chunks that are over, and how they ended."""
+
+    def __init__(self) -> None:
+        self._endings: list[Ending] = []
+
+    def look(self, view: FrameView) -> None:
+        if not self._endings or self._endings[-1].chunk.id != view.chunk.id:
+            self._endings.append(Ending(view.chunk))
+        ending, frame = self._endings[-1], view.frame
+        ending.chunk = view.chunk
+        if frame.phase == "decode":
+            ending.decoded += 1
+            ending.last, ending.heard = frame, view.samples is not None
+            ending.eos = ending.eos or (frame if frame.eos else None)
+            ending.logits += [] if frame.stop_logit is None else [frame.stop_logit]
+
+    def findings(self, recording: Recording) -> list[Finding]:
+        over = self._endings if recording.status == "finished" else self._endings[:-1]
+        return [_ran_out(ending) for ending in over if ending.ran_out]
+
+
+def _ran_out(ending: Ending) -> Finding:
+    return _no_eos(ending) if ending.eos is None else _cut(ending, ending.eos)
+
+
+def _no_eos(ending: Ending) -> Finding:
+    chunk, last = ending.chunk, ending.last
+    assert last is not None
+    numbers = [logit for logit in ending.logits if not math.isnan(logit)]
+    if len(numbers) < len(ending.logits):
         why = "the stop logit became NaN, and NaN never exceeds the threshold"
     elif numbers:
         why = f"the stop logit came to {max(numbers):.2f} at most, the threshold is "
@@ -41,25 +72,30 @@ def _no_eos(chunk: Chunk, decoded: list[Frame]) -> Finding:
         f"{why}. What is heard after the text is over is noise or silence. "
         "Look at the stop logit over the frames; if it is healthy, lower the EOS threshold."
     )
-    return _finding("no-eos", chunk, last, message, (sum_words(chunk), why))
+    return _finding("no-eos", chunk, last, message, [Link(why, frame=last.id)])
 
 
-def _cut(chunk: Chunk, eos: Frame, last: Frame) -> Finding:
+def _cut(ending: Ending, eos: Frame) -> Finding:
+    chunk, last = ending.chunk, ending.last
+    assert last is not None
     message = (
         f"Chunk {chunk.id} was cut off at its maximum length of {chunk.max_gen_len} frames: EOS "
         f"came in {frame_words(eos)}, and the frames after it did not all fit. The end of the last "
         "word may be missing. Use shorter chunks (max tokens) or fewer frames after EOS."
     )
-    chain = (sum_words(chunk), f"EOS in {frame_words(eos)}", f"cut off after {frame_words(last)}")
+    chain = [
+        Link(f"EOS in {frame_words(eos)}", frame=eos.id),
+        Link(f"cut off after {frame_words(last)}", frame=last.id),
+    ]
     return _finding("length-cut", chunk, last, message, chain)
 
 
-def _finding(kind: str, chunk: Chunk, last: Frame, message: str, chain: tuple[str, ...]) -> Finding:
+def _finding(kind: str, chunk: Chunk, last: Frame, message: str, chain: list[Link]) -> Finding:
     return Finding(
         kind=kind,
         severity="warning",
         message=message,
         frame=last.id,
         phase=last.phase,
-        chain=chain,
+        chain=(Link(sum_words(chunk), frame=last.id), *chain),
     )

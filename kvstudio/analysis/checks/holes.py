@@ -1,7 +1,5 @@
 """hole: a slot that attention reads, below the offset, that nobody ever wrote."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from kvstudio.analysis.finding import (
@@ -13,56 +11,51 @@ from kvstudio.analysis.finding import (
     layers_words,
     slots_words,
 )
-from kvstudio.analysis.steps import Step, steps
+from kvstudio.analysis.frame_view import FrameView
+from kvstudio.analysis.steps import Step
 from kvstudio.recording.reader import Recording
-from kvstudio.recording.rows import Frame
-from kvstudio.recording.slots import SlotMap
+from kvstudio.recording.slots import Write
 
 
-def check_holes(recording: Recording) -> list[Finding]:
+class HolesCheck:
     """Slots that a frame passed over, and slots of the voice state that hold nothing but NaN."""
-    passed, unvoiced = Sightings(), Sightings()
-    for step, found in _with_maps(recording):
-        empty = _passed_over(step, found)
-        if empty:
-            first = _first_run(empty)
-            passed.add(step.cache, step.frame, first, len(empty))
-    for frame in _first_frames(recording):
-        for cache in recording.caches:
-            base = recording.values_before_expansion(cache, frame.chunk)
+
+    def __init__(self) -> None:
+        self._passed, self._unvoiced = Sightings(), Sightings()
+        self._chunk = -1
+
+    def look(self, view: FrameView) -> None:
+        if view.chunk.id != self._chunk:
+            self._chunk = view.chunk.id
+            self._look_at_voice(view)
+        for step in view.steps:
+            if _covers(view.writes.get(step.cache.id, []), step):
+                continue
+            written = view.slot_maps[step.cache.id].written[step.before : step.offset]
+            empty = [int(slot) + step.before for slot in np.flatnonzero(~written)]
+            if empty:
+                self._passed.add(step.cache, step.frame, _first_run(empty), len(empty))
+
+    def findings(self, recording: Recording) -> list[Finding]:
+        return [*self._unvoiced.findings(_unvoiced), *self._passed.findings(_passed)]
+
+    def _look_at_voice(self, view: FrameView) -> None:
+        offsets = view.recording.base_offsets(view.chunk.id)
+        for cache in view.recording.caches:
+            base = view.recording.values_before_expansion(cache, view.chunk.id)
             if base is not None:
-                used = base[:, :, : recording.base_offsets(frame.chunk).get(cache.id, 0)]
+                used = base[:, :, : offsets.get(cache.id, 0)]
                 nan = np.flatnonzero(np.isnan(used).all(axis=(0, 1, 3, 4))).tolist()
                 if nan:
-                    unvoiced.add(cache, frame, _first_run(nan), len(nan))
-    return [_unvoiced(group) for group in unvoiced.groups()] + [
-        _passed(group) for group in passed.groups()
-    ]
+                    self._unvoiced.add(cache, view.frame, _first_run(nan), len(nan))
 
 
-def _with_maps(recording: Recording) -> Iterator[tuple[Step, SlotMap]]:
-    """Every step with the slots of its cache after it."""
-    frame = -1
-    maps: dict[int, SlotMap] = {}
-    for step in steps(recording):
-        if step.frame.id != frame:
-            frame = step.frame.id
-            maps = {found.cache.id: found for found in recording.slot_maps(frame)}
-        yield step, maps[step.cache.id]
-
-
-def _passed_over(step: Step, found: SlotMap) -> list[int]:
-    """Slots between the offsets before and after that are still unwritten."""
-    empty = np.flatnonzero(~found.written[step.before : step.offset])
-    return [int(slot) + step.before for slot in empty]
-
-
-def _first_frames(recording: Recording) -> list[Frame]:
-    """The first frame of every chunk."""
-    firsts: dict[int, Frame] = {}
-    for frame in recording.frames:
-        firsts.setdefault(frame.chunk, frame)
-    return list(firsts.values())
+def _covers(writes: list[Write], step: Step) -> bool:
+    """Whether one write of the frame fills all that its offset moved over, as it should."""
+    moved = step.offset > step.before
+    return not moved or any(
+        write.first <= step.before and step.offset <= write.last for write in writes
+    )
 
 
 def _first_run(slots: list[int]) -> tuple[int, int]:

@@ -1,20 +1,23 @@
 """nan-produced and audio-nan: numbers that were computed and are none."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
 from kvstudio.analysis.finding import (
     Finding,
+    Link,
     Sighting,
     Sightings,
     finding_of,
     frame_words,
     layers_words,
+    op_link,
     slots_words,
 )
-from kvstudio.analysis.steps import Step, steps
+from kvstudio.analysis.frame_view import FrameView
+from kvstudio.analysis.steps import Step
 from kvstudio.recording.ops import part_word
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Op
@@ -22,66 +25,76 @@ from kvstudio.recording.rows import Op
 NAN = 1
 
 
-@dataclass(frozen=True)
-class FirstNan:
-    """Where NaN is first met on its way from the cache to the ear, frame ids, or None."""
-
-    latent: int | None
-    logit: int | None
-    audio: int | None
-    audio_seconds: float
-    nan_samples: int
-
-
-def check_nan_in_cache(recording: Recording) -> list[Finding]:
+class NanCheck:
     """NaN in a slot that was written during the run, or that the voice state brought along."""
-    if recording.spec.trace == "off":
-        return []  # values were not recorded
-    sightings = Sightings()
-    which: dict[int, Literal["K", "V"] | None] = {}
-    known: dict[int, int] = {}  # NaN slots below the offset, by cache
-    for step in steps(recording):
-        below = step.nan_slots - max(0, step.capacity - step.offset)
-        more, known[step.cache.id] = below - known.get(step.cache.id, 0), below
-        if more <= 0:
-            continue
-        if step.cache.id in which:
-            sightings.add(step.cache, step.frame, (0, 0), more)
-            continue
-        slots, kv = _nan_slots(recording, step)
-        if slots:
-            which[step.cache.id] = kv
-            sightings.add(step.cache, step.frame, (slots[0], slots[-1] + 1), len(slots))
-    if not sightings.groups():
-        return []
-    path = _first_nan(recording)
-    return [
-        _produced(recording, group, which[group[0].cache.id], path) for group in sightings.groups()
-    ]
+
+    def __init__(self) -> None:
+        self._seen = Sightings()
+        self._kv: dict[int, Literal["K", "V"] | None] = {}
+        self._below: dict[int, int] = {}  # NaN slots below the offset, by cache
+
+    def look(self, view: FrameView) -> None:
+        if view.recording.spec.trace == "off":
+            return  # values were not recorded
+        for step in view.steps:
+            cache = step.cache
+            below = step.nan_slots - max(0, step.capacity - step.offset)
+            more, self._below[cache.id] = below - self._below.get(cache.id, 0), below
+            if more > 0 and cache.id in self._kv:
+                self._seen.add(cache, step.frame, (0, 0), more)
+            elif more > 0:
+                slots, kv = _nan_slots(view.recording, step)
+                if slots:
+                    self._kv[cache.id] = kv
+                    self._seen.add(cache, step.frame, (slots[0], slots[-1] + 1), len(slots))
+
+    def findings(self, recording: Recording) -> list[Finding]:
+        return self._seen.findings(
+            lambda group: _produced(recording, group, self._kv[group[0].cache.id])
+        )
 
 
-def check_audio(recording: Recording) -> list[Finding]:
-    path = _first_nan(recording)
-    if path.audio is None:
-        return []
-    frame = recording.frames[path.audio]
+class AudioNanCheck:
+    """Samples that are NaN, counted; the first one says where."""
+
+    def __init__(self) -> None:
+        self._found: Finding | None = None
+        self._count = 0
+
+    def look(self, view: FrameView) -> None:
+        if view.samples is None:
+            return
+        nan = np.flatnonzero(np.isnan(view.samples))
+        self._count += len(nan)
+        if self._found is None and len(nan):
+            self._found = _nan_audio(view, int(nan[0]))
+
+    def findings(self, recording: Recording) -> list[Finding]:
+        if self._found is None:
+            return []
+        message = f"{self._count:,} {self._found.message}"
+        return [replace(self._found, message=message, count=self._count)]
+
+
+def _nan_audio(view: FrameView, sample: int) -> Finding:
+    """The finding, its message without the number of samples that begins it."""
+    frame = view.frame
+    second = (view.first_sample + sample) / view.recording.facts.sample_rate
     message = (
-        f"{path.nan_samples:,} samples of the audio are NaN, from second {path.audio_seconds:.2f} "
+        f"samples of the audio are NaN, from second {second:.2f} "
         f"({frame_words(frame)}) on. In a 16-bit file they are silence. "
         "Look for the first NaN in the latents, then in the cache: it came from there, or from "
         "Mimi's own state."
     )
-    return [
-        Finding(
-            kind="audio-nan",
-            severity="error",
-            message=message,
-            frame=frame.id,
-            phase=frame.phase,
-            chain=_links(recording, path),
-            count=path.nan_samples,
-        )
-    ]
+    link = Link(f"the audio is NaN from second {second:.2f} on", frame=frame.id, second=second)
+    return Finding(
+        kind="audio-nan",
+        severity="error",
+        message=message,
+        frame=frame.id,
+        phase=frame.phase,
+        chain=(link,),
+    )
 
 
 def _nan_slots(recording: Recording, step: Step) -> tuple[list[int], Literal["K", "V"] | None]:
@@ -97,9 +110,7 @@ def _nan_slots(recording: Recording, step: Step) -> tuple[list[int], Literal["K"
     return np.flatnonzero(wrong.any(0)).tolist(), None if k == v else ("K" if k else "V")
 
 
-def _produced(
-    recording: Recording, group: list[Sighting], kv: Literal["K", "V"] | None, path: FirstNan
-) -> Finding:
+def _produced(recording: Recording, group: list[Sighting], kv: Literal["K", "V"] | None) -> Finding:
     first = group[0]
     op = _origin(recording, first)
     layers = layers_words([seen.cache for seen in group])
@@ -110,11 +121,11 @@ def _produced(
         f"{'Look at' if op is None else f'{op.name} is'} the first op of that frame that takes no "
         "NaN and gives one."
     )
-    origin = f"{frame_words(first.frame)}: NaN in {slots_words(first.slots)}, {layers[0].lower()}"
-    origin += layers[1:]
-    return finding_of(
-        "nan-produced", group, message, chain=(origin, *_links(recording, path)), kv=kv, op=op
-    )
+    slot, frame = first.slots[0], first.frame
+    chain = [] if op is None else [op_link(op, "takes no NaN and gives one")]
+    words = f"{frame_words(frame)}: NaN in {slots_words(first.slots)}, {layers[0].lower()}"
+    chain.append(Link(words + layers[1:], frame=frame.id, cache=first.cache.id, slot=slot))
+    return finding_of("nan-produced", group, message, chain=chain, kv=kv, op=op)
 
 
 def _origin(recording: Recording, seen: Sighting) -> Op | None:
@@ -127,32 +138,3 @@ def _origin(recording: Recording, seen: Sighting) -> Op | None:
             if part_word(op.part) == seen.cache.model:
                 return op
     return None
-
-
-def _first_nan(recording: Recording) -> FirstNan:
-    latent = logit = audio = None
-    seconds, count = 0.0, 0
-    for frame in recording.frames:
-        values = recording.latent(frame.id)
-        if latent is None and values is not None and bool(np.isnan(values).any()):
-            latent = frame.id
-        if logit is None and frame.stop_logit is not None and np.isnan(frame.stop_logit):
-            logit = frame.id
-    for number, first, samples in recording.audio_frames():
-        nan = np.flatnonzero(np.isnan(samples))
-        count += len(nan)
-        if audio is None and len(nan):
-            audio, seconds = number, (first + int(nan[0])) / recording.facts.sample_rate
-    return FirstNan(latent, logit, audio, seconds, count)
-
-
-def _links(recording: Recording, path: FirstNan) -> tuple[str, ...]:
-    links = []
-    if path.latent is not None:
-        links.append(f"the latent is NaN from {frame_words(recording.frames[path.latent])} on")
-    if path.logit is not None:
-        where = frame_words(recording.frames[path.logit])
-        links.append(f"the stop logit is NaN from {where} on, and NaN never exceeds the threshold")
-    if path.audio is not None:
-        links.append(f"the audio is NaN from second {path.audio_seconds:.2f} on")
-    return tuple(links)

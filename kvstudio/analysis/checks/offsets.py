@@ -14,38 +14,49 @@ from kvstudio.analysis.finding import (
     frame_words,
     layers_words,
 )
-from kvstudio.analysis.steps import Step, steps
+from kvstudio.analysis.frame_view import FrameView
+from kvstudio.analysis.steps import Step
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import CacheState
 
 
-def check_offset_skew(recording: Recording) -> list[Finding]:
-    sightings = Sightings()
-    flow = [cache for cache in recording.caches if cache.model == "flow_lm"]
-    for frame in recording.frames:
-        states = recording.cache_states(frame.id)
-        offsets = {c.id: _offset(states.get(c.id)) for c in flow if c.id in states}
+class OffsetSkewCheck:
+    """FlowLM layers whose offset is not that of most."""
+
+    def __init__(self) -> None:
+        self._seen = Sightings()
+
+    def look(self, view: FrameView) -> None:
+        flow = [cache for cache in view.recording.caches if cache.model == "flow_lm"]
+        offsets = {c.id: _offset(view.states.get(c.id)) for c in flow if c.id in view.states}
         if len(set(offsets.values())) < 2:
-            continue
+            return
         usual = Counter(offsets.values()).most_common(1)[0][0]
         for cache in flow:
             if cache.id in offsets and offsets[cache.id] != usual:
                 both = (offsets[cache.id], usual)
-                sightings.add(cache, frame, (min(both), max(both)))
-    return [_skew(recording, group) for group in sightings.groups()]
+                self._seen.add(cache, view.frame, (min(both), max(both)))
+
+    def findings(self, recording: Recording) -> list[Finding]:
+        return self._seen.findings(lambda group: _skew(recording, group))
 
 
-def check_offset_jump(recording: Recording) -> list[Finding]:
-    sightings = Sightings()
-    moves: dict[tuple[int, int], Step] = {}
-    for step in steps(recording):
-        if step.frame.problem is None and step.offset - step.before != step.should_write:
-            slots = (min(step.before, step.offset), max(step.before, step.offset))
-            moves.setdefault((step.cache.id, step.frame.id), step)
-            sightings.add(step.cache, step.frame, slots)
-    return [
-        _jump(moves[group[0].cache.id, group[0].frame.id], group) for group in sightings.groups()
-    ]
+class OffsetJumpCheck:
+    """Offsets that moved by another number of slots than their frame writes."""
+
+    def __init__(self) -> None:
+        self._seen = Sightings()
+        self._first: dict[int, Step] = {}
+
+    def look(self, view: FrameView) -> None:
+        for step in view.steps:
+            if step.frame.problem is None and step.offset - step.before != step.should_write:
+                slots = (min(step.before, step.offset), max(step.before, step.offset))
+                self._first.setdefault(step.cache.id, step)
+                self._seen.add(step.cache, step.frame, slots)
+
+    def findings(self, recording: Recording) -> list[Finding]:
+        return self._seen.findings(lambda group: _jump(self._first[group[0].cache.id], group))
 
 
 def _offset(state: CacheState | None) -> int:
