@@ -47,7 +47,8 @@ class Finding:
         op, site: the op that did it and its `file:line`, where known.
         message: what, where, what follows from it, and what to look at next.
         chain: the way from the origin to what is heard.
-        cache: id of the cache, where `layer` names one.
+        cache: id of the cache that `layer` names.
+        caches: ids of every cache that shows the same; `cache` is the first of them.
     """
 
     kind: str
@@ -63,6 +64,7 @@ class Finding:
     chain: tuple[Link, ...] = ()
     count: int = 1
     cache: int | None = None
+    caches: tuple[int, ...] = ()
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -90,6 +92,7 @@ class Finding:
             phase=self.phase,
             layer=None if self.layer is None else str(self.layer),
             cache=self.cache,
+            caches=json.dumps(self.caches),
             kv=self.kv,
             first=first,
             last=last,
@@ -109,10 +112,11 @@ class Finding:
             for name in ("kind", "severity", "message", "frame", "phase", "kv", "op", "site")
         }
         told |= {"layer": layer, "slots": slots, "count": row.count, "cache": row.cache}
+        told["caches"] = json.loads(row.caches)
         wrong = misfit(cls, told)
         if wrong is not None:
             raise ValueError(f"in a finding {wrong}")
-        return cls(**told, chain=_links(row.links))
+        return cls(**{**told, "caches": tuple(told["caches"])}, chain=_links(row.links))
 
 
 def stored_findings(recording: Recording) -> list[Finding]:
@@ -210,6 +214,7 @@ def finding_of(
         chain=tuple(chain),
         count=sum(seen.count for seen in group),
         cache=first.cache.id,
+        caches=tuple(seen.cache.id for seen in group),
     )
 
 

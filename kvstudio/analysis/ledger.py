@@ -3,12 +3,17 @@
 current_end + token_count + max_gen_len = required_len <= capacity
 """
 
+import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Cache, CacheState, Chunk, Frame
+
+
+TOKENS_PER_SECOND, SECONDS_BEYOND = 3.0, 2.0
+"""How pocket-tts estimates the length of what it will say from the tokens of its text."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,11 @@ def ledger_row(recording: Recording, chunk: Chunk, frame: int | None) -> LedgerR
         frames=sum(each.phase == "decode" for each in until),
         problems=tuple(problems),
     )
+
+
+def usual_max_gen_len(token_count: int, frame_rate: float) -> int:
+    """Frames that pocket-tts allows for so many tokens, unless it was changed."""
+    return math.ceil((token_count / TOKENS_PER_SECOND + SECONDS_BEYOND) * frame_rate)
 
 
 def frames_of(recording: Recording, chunk: Chunk) -> list[Frame]:

@@ -85,6 +85,7 @@ class FindingRow:
     phase: str | None
     layer: str | None
     cache: int | None
+    caches: str
     kv: str | None
     first: int | None
     last: int | None

@@ -24,7 +24,8 @@ ATTENTION = (
 SURPRISE = "model, entry, key, found, first, last, frame"
 PREFIX = "chunk, marker_wanted, marker_slot, foreign_slots, voice_slots"
 FINDING = (
-    "kind, severity, message, frame, phase, layer, cache, kv, first, last, op, site, count, links"
+    "kind, severity, message, frame, phase, layer, cache, caches, kv, first, last, op, site, "
+    "count, links"
 )
 
 
@@ -106,7 +107,7 @@ def insert_prefix(connection: sqlite3.Connection, prefix: Prefix) -> None:
 def replace_findings(connection: sqlite3.Connection, findings: Sequence[FindingRow]) -> None:
     connection.execute("DELETE FROM finding")
     connection.executemany(
-        f"INSERT INTO finding ({FINDING}) VALUES ({_marks(14)})", map(_plain, findings)
+        f"INSERT INTO finding ({FINDING}) VALUES ({_marks(15)})", map(_plain, findings)
     )
 
 

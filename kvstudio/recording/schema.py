@@ -277,7 +277,8 @@ CREATE TABLE finding (
     frame    INTEGER,
     phase    TEXT,
     layer    TEXT,                    -- number of a FlowLM layer, or entry of a codec layer
-    cache    INTEGER,
+    cache    INTEGER,                 -- its id
+    caches   TEXT NOT NULL,           -- JSON: ids of all that show the same
     kv       TEXT,                    -- K | V | NULL: both
     first    INTEGER,                 -- slots
     last     INTEGER,

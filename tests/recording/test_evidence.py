@@ -14,7 +14,9 @@ from tests.fakes import VERSIONS
 MISUSE = Misuse(1, 0, "unwritten-read", 2, 5, 7, 0, 4, True, "nan", None)
 ATTENTION = Attention(1, 0, 1, 8, 7, 7, 7, 0, 7, 8, 0, 0, 0)
 SURPRISE = Surprise("mimi", "decoder.0", "previous", "fresh")
-FINDING = FindingRow("hole", "error", "a hole", 3, "decode", "2", 2, "K", 5, 7, None, None, 1, "[]")
+FINDING = FindingRow(
+    "hole", "error", "a hole", 3, "decode", "2", 2, "[2]", "K", 5, 7, None, None, 1, "[]"
+)
 
 
 def frame(number: int) -> Frame:

@@ -71,4 +71,5 @@ def _finding(recording: Recording, frame: Frame, rows: Sequence[IntegrityRow]) -
         chain=chain,
         count=len(rows),
         cache=cache.id,
+        caches=tuple(row.cache for row in rows),
     )

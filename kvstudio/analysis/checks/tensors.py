@@ -53,4 +53,5 @@ def _finding(recording: Recording, frame: Frame, found: Mismatch) -> Finding:
         layer=found.entry if cache is None else layer_of(cache),
         chain=(Link(found.words, frame=frame.id, cache=found.cache),),
         cache=found.cache,
+        caches=() if found.cache is None else (found.cache,),
     )
