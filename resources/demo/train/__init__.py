@@ -1,0 +1,1 @@
+"""Makes KVStudio's demo model from nothing: text, speech, latents, codec, language model."""
