@@ -14,17 +14,19 @@ drops its last latent without queueing it. What the last step of a chunk left is
 next chunk begins or the stream ends.
 """
 
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import Any, Literal, Protocol
 
 import torch
 
 from kvstudio.engine import pocket
 from kvstudio.engine.chunks import ChunkBook, register_caches
+from kvstudio.engine.codec import Codec
 from kvstudio.engine.expansion import caches_of, damaged_slots, measure
+from kvstudio.engine.faults.moment import Moment
+from kvstudio.engine.frames import Frames
 from kvstudio.engine.gate import Gate, RunStopped
 from kvstudio.engine.model_threads import ModelThreads
 from kvstudio.engine.module_path import following_modules
@@ -39,7 +41,13 @@ from kvstudio.recording.spec import TraceLevel
 from kvstudio.recording.writer import RecordingWriter
 
 VOICE, EXPAND, FLOW_LM, MIMI = range(4)
-INCREMENT_TIMEOUT_S = 5.0
+
+
+class Edits(Protocol):
+    """What the user wants changed while the model runs."""
+
+    def before(self, moment: Moment) -> None:
+        """Called before every frame but the voice's, in the thread that will run it."""
 
 
 class Observer:
@@ -49,6 +57,7 @@ class Observer:
         tts: a `TTSModel`; its methods are wrapped while `observing` is entered, and only then.
         on_frame: called with each frame's id once it is in the file.
         voice: what was seen when the voice state was made, to become part of frame 0.
+        edits: told of the moment before each frame, outside of all tracing and watching.
     """
 
     def __init__(
@@ -59,29 +68,23 @@ class Observer:
         trace: TraceLevel = "full",
         on_frame: Any = None,
         voice: Tracing | None = None,
+        edits: Edits | None = None,
     ) -> None:
         self.tts, self.writer, self.gate = tts, writer, gate
         self._trace = trace
-        self._on_frame = on_frame
+        self._voice, self._edits = voice, edits
         self._rows = register_caches(tts, writer)
-        self._began_ns = time.perf_counter_ns()
-        self._tracing = Tracing(OpKnowledge(), trace, self._began_ns)
-        self._voice = voice
-        self._book = ChunkBook(tts, writer, self._rows["flow_lm"], keep_values=trace != "off")
-        keep = trace != "off"
-        self._flow = StateWatch("flow_lm", self._rows["flow_lm"], look=keep)
-        self._keep_values = keep
-        self._mimi = self._new_mimi()
-        self._mimi_state: ModelState | None = None
-        self._frame = 0  # the next frame's id
+        began_ns = time.perf_counter_ns()
+        self._tracing = Tracing(OpKnowledge(), trace, began_ns)
+        self._frames = Frames(writer, self._tracing, began_ns, on_frame)
+        look = trace != "off"
+        self._book = ChunkBook(tts, writer, self._rows["flow_lm"], keep_values=look)
+        self._flow = StateWatch("flow_lm", self._rows["flow_lm"], look=look)
+        self._threads = ModelThreads(gate)
+        self._codec = Codec(self._rows["mimi"], self._threads, look=look)
         self._step = 0  # the next decode step's number within the chunk
-        self._in_chunk = False
-        self._pending: PendingFrame | None = None
         self._stop_output: torch.Tensor | None = None
         self._dropped_latent = False  # by the last decode step: it was past EOS
-        self._incremented = threading.Event()
-        self._increments = True
-        self._threads = ModelThreads(gate)
         self.problem: BaseException | None = None
         """What the model or the recording raised, even if the model swallowed it."""
 
@@ -89,7 +92,6 @@ class Observer:
     def observing(self) -> Iterator[None]:
         """Wraps the model; on leaving, the model is as it was, also after an exception."""
         tts = self.tts
-        last_stateful = [m for m in tts.mimi.modules() if hasattr(m, "increment_step")][-1]
         hook = tts.flow_lm.out_eos.register_forward_hook(self._on_stop_logit)
         try:
             with (
@@ -98,7 +100,7 @@ class Observer:
                 wrapped(tts, "_run_flow_lm_and_increment_step", self._flow_lm),
                 wrapped(tts.mimi, "decode_from_latent", self._decode),
                 wrapped(tts.flow_lm.conditioner, "prepare", self._prepare),
-                wrapped(last_stateful, "increment_step", self._increment),
+                self._codec.noting_increments(tts),
                 wrapped(tts, "_decode_audio_worker", self._threads.decoding),
             ):
                 try:
@@ -114,7 +116,7 @@ class Observer:
 
     @property
     def next_frame(self) -> int:
-        return self._frame
+        return self._frames.next
 
     def why_ended(self) -> str:
         """Why the last chunk came to its end, in words."""
@@ -141,9 +143,9 @@ class Observer:
             with self._tracing.part(EXPAND, self._flow.watched(state)):
                 result = original(*args, **kwargs)
         finally:
-            assert self._pending is not None
+            assert self._frames.pending is not None
             damaged = damaged_slots(before, caches_of(state), self._rows["flow_lm"])
-            self._pending.add_state(*self._flow.after(state, damaged))
+            self._frames.pending.add_state(*self._flow.after(state, damaged))
         expansions = measure(chunk.id, before, caches_of(state), self._rows["flow_lm"])
         self._book.expanded(state, expansions)
         return result
@@ -161,13 +163,11 @@ class Observer:
     def _decode(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         self._threads.note()
         state: ModelState = kwargs["mimi_state"] if "mimi_state" in kwargs else args[1]
-        if state is not self._mimi_state:
-            self._mimi_state, self._mimi = state, self._new_mimi()
-            self._mimi.begin(state)
-        pending = self._pending
+        self._codec.begin_decode(state)
+        pending = self._frames.pending
         began = time.perf_counter_ns()
         try:
-            with self._tracing.part(MIMI, self._mimi.watched(state)):
+            with self._tracing.part(MIMI, self._codec.watch.watched(state)):
                 audio = original(*args, **kwargs)
         except BaseException as error:
             self._failed(pending, error)
@@ -175,11 +175,6 @@ class Observer:
         if pending is not None:
             pending.add_audio(audio, time.perf_counter_ns() - began)
         return audio
-
-    def _increment(self, original: Any, *args: Any, **kwargs: Any) -> Any:
-        result = original(*args, **kwargs)
-        self._incremented.set()
-        return result
 
     def _on_stop_logit(self, module: object, inputs: object, output: torch.Tensor) -> None:
         # Read after the step: reading it here would be traced as if the model did it.
@@ -192,19 +187,32 @@ class Observer:
         self._finish_frame(wait=False)
         chunk = self._book.begin(state, length)
         self._flow.begin(state)
-        self._step, self._in_chunk, self._mimi_state = 0, True, None
-        if self._frame == 0:
-            self._add_voice_frame(state, chunk)
-        self.gate.wait_before(self._frame)
-        self._pending = self._new_frame("text", -1)
+        self._codec.begin_chunk()
+        self._step = 0
+        if self._frames.next == 0:
+            self._add_voice_frame(state)
+        self._begin_frame("text", state)
         return chunk
 
-    def _add_voice_frame(self, state: ModelState, chunk: Chunk) -> None:
-        self._pending = self._new_frame("voice", -1)
-        self._pending.add_state(*self._flow.after(state))
+    def _add_voice_frame(self, state: ModelState) -> None:
+        self._frames.open(self._book.current.id, "voice").add_state(*self._flow.after(state))
         if self._voice is not None:
             self._tracing.adopt(self._voice)
         self._finish_frame(wait=False)
+
+    def _begin_frame(
+        self, phase: Literal["text", "decode"], state: ModelState, step: int = -1
+    ) -> PendingFrame:
+        """Holds until the frame may happen, and lets the edits act."""
+        self.gate.wait_before(self._frames.next)
+        pending = self._frames.open(self._book.current.id, phase, step)
+        if self._edits is not None:
+            try:
+                self._edits.before(Moment(pending.id, phase, state, self._codec.state))
+            except BaseException as error:
+                self._failed(pending, error)
+                raise
+        return pending
 
     def _text_prefill(
         self,
@@ -214,10 +222,9 @@ class Observer:
         named: Mapping[str, Any],
     ) -> Any:
         state, tokens = named["model_state"], named["text_tokens"]
-        if not (self._in_chunk and self._pending is not None and self._pending.phase == "text"):
+        if self._frames.pending is None or self._frames.pending.phase != "text":
             self._begin_chunk(state, None)  # a fork that does not expand its caches
         self._book.tokens(tokens)
-        assert self._pending is not None
         result = self._run(original, args, kwargs, state)
         self._finish_frame(wait=False)
         return result
@@ -227,8 +234,7 @@ class Observer:
         self._finish_frame(wait=True)
         if self.problem is not None:
             raise RunStopped("a latent could not be decoded")
-        self.gate.wait_before(self._frame)
-        pending = self._pending = self._new_frame("decode", self._step)
+        pending = self._begin_frame("decode", state, self._step)
         self._stop_output = None
         result = self._run(original, args, kwargs, state)
         self._step += 1
@@ -238,9 +244,8 @@ class Observer:
 
     def _run(self, original: Any, args: Any, kwargs: Any, state: ModelState) -> Any:
         """One FlowLM pass under the tracer, and what it did to the state."""
-        pending = self._pending
+        pending = self._frames.pending
         assert pending is not None
-        self._incremented.clear()
         watched = self._flow.watched(state)
         pending.rng = torch.get_rng_state().numpy().tobytes()
         began = time.perf_counter_ns()
@@ -264,36 +269,23 @@ class Observer:
             # The model's threads catch nothing else, and those who wait for them would for ever.
             raise RuntimeError(f"the model's code raised {type(error).__name__}") from error
 
-    def _new_mimi(self) -> StateWatch:
-        return StateWatch("mimi", self._rows["mimi"], look=self._keep_values)
-
-    def _new_frame(self, phase: Any, step: int) -> PendingFrame:
-        return PendingFrame(self._frame, self._book.current.id, phase, step, self._began_ns)
-
     def _finish_frame(self, *, wait: bool, problem: str | None = None) -> None:
         """Writes the pending frame; `wait` for its latent to be decoded first."""
-        pending = self._pending
+        pending = self._frames.pending
         if pending is None:
             return
         if wait:
             self._threads.wait(pending.decoded, pending.chunk)
-        if pending.audio is not None and self._increments:
-            # The worker fades the first samples and moves Mimi's offset after the call returned.
-            self._increments = self._threads.wait(
-                self._incremented, pending.chunk, INCREMENT_TIMEOUT_S
-            )
+        if pending.audio is not None:
+            self._codec.settle(pending.chunk)
         if wait and self._threads.nobody_decodes(pending.chunk):
             raise RunStopped("the decoding thread has ended")  # its error comes by the caller
         self._dropped_latent = pending.phase == "decode" and pending.audio is None
-        if self._mimi_state is not None:
-            pending.add_state(*self._mimi.after(self._mimi_state, self._tracing.written(MIMI)))
-        self._pending = None
+        if self._codec.state is not None:
+            written = self._tracing.written(MIMI)
+            pending.add_state(*self._codec.watch.after(self._codec.state, written))
         try:
-            ops = self._tracing.take(self.writer)
-            self.writer.add_frame(pending.record(ops, problem))
+            self._frames.close(problem)
         except UnwritableRecording as error:
             self.problem = error
             raise
-        self._frame += 1
-        if self._on_frame is not None:
-            self._on_frame(pending.id)

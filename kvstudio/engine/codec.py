@@ -1,0 +1,65 @@
+"""Mimi's side of a run: the state that its decodes share, and when a decode is really over."""
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from kvstudio.engine import pocket
+from kvstudio.engine.model_threads import ModelThreads
+from kvstudio.engine.state import ModelState, StateWatch
+from kvstudio.engine.wrapping import wrapped
+from kvstudio.recording.rows import Cache
+
+INCREMENT_TIMEOUT_S = 5.0
+
+
+class Codec:
+    """Follows Mimi's streaming state, which every chunk begins afresh.
+
+    Args:
+        rows: Mimi's caches, by state key.
+        look: see `StateWatch`.
+
+    Attributes:
+        state: Mimi's live state dict, or None before the chunk's first frame is decoded.
+        watch: what is known of it.
+    """
+
+    def __init__(self, rows: Mapping[str, Cache], threads: ModelThreads, *, look: bool) -> None:
+        self._rows, self._threads, self._look = rows, threads, look
+        self._incremented = threading.Event()
+        self._increments = True
+        self.begin_chunk()
+
+    def begin_chunk(self) -> None:
+        self.state: ModelState | None = None
+        self.watch = StateWatch("mimi", self._rows, look=self._look)
+
+    def begin_decode(self, state: ModelState) -> None:
+        """A latent is about to be decoded with `state`."""
+        if state is not self.state:
+            self.begin_chunk()
+            self.state = state
+            self.watch.begin(state)
+        self._incremented.clear()
+
+    @contextmanager
+    def noting_increments(self, tts: pocket.TTS) -> Iterator[None]:
+        """While entered, knows when the offsets of Mimi's state have been moved."""
+        last_stateful = [m for m in tts.mimi.modules() if hasattr(m, "increment_step")][-1]
+        with wrapped(last_stateful, "increment_step", self._increment):
+            yield
+
+    def settle(self, chunk: int) -> None:
+        """Waits until the worker has done with what was decoded last.
+
+        It fades the first samples and moves the offsets after the call returned.
+        """
+        if self._increments:
+            self._increments = self._threads.wait(self._incremented, chunk, INCREMENT_TIMEOUT_S)
+
+    def _increment(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+        result = original(*args, **kwargs)
+        self._incremented.set()
+        return result

@@ -1,0 +1,50 @@
+"""One frame after the other: which one is in the making, and writing it when it is done."""
+
+from collections.abc import Callable
+
+from kvstudio.engine.pending import PendingFrame
+from kvstudio.engine.tracing import Tracing
+from kvstudio.recording.rows import Phase
+from kvstudio.recording.writer import RecordingWriter
+
+
+class Frames:
+    """Numbers the frames of a run and writes each in one transaction.
+
+    Args:
+        began_ns: when the run began.
+        on_frame: called with each frame's id once it is in the file.
+
+    Attributes:
+        next: the id of the frame in the making, or of the next one if there is none.
+        pending: the frame in the making.
+    """
+
+    def __init__(
+        self,
+        writer: RecordingWriter,
+        tracing: Tracing,
+        began_ns: int,
+        on_frame: Callable[[int], None] | None = None,
+    ) -> None:
+        self._writer, self._tracing, self._began_ns = writer, tracing, began_ns
+        self._on_frame = on_frame
+        self.next = 0
+        self.pending: PendingFrame | None = None
+
+    def open(self, chunk: int, phase: Phase, step: int = -1) -> PendingFrame:
+        self.pending = PendingFrame(self.next, chunk, phase, step, self._began_ns)
+        return self.pending
+
+    def close(self, problem: str | None = None) -> None:
+        """Writes the frame in the making, with all that was traced since the one before.
+
+        Raises:
+            UnwritableRecording: the frame is lost.
+        """
+        pending, self.pending = self.pending, None
+        assert pending is not None
+        self._writer.add_frame(pending.record(self._tracing.take(self._writer), problem))
+        self.next += 1
+        if self._on_frame is not None:
+            self._on_frame(pending.id)
