@@ -31,8 +31,10 @@ from kvstudio.analysis.checks.offsets import OffsetJumpCheck, OffsetSkewCheck
 from kvstudio.analysis.checks.tensors import TensorsCheck
 from kvstudio.analysis.finding import Finding
 from kvstudio.analysis.frame_view import FrameView
+from kvstudio.analysis.origins import fold
 from kvstudio.analysis.report import Report, report_of
 from kvstudio.analysis.steps import StepWalker
+from kvstudio.analysis.trail import Trail
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Frame
 
@@ -70,9 +72,10 @@ class Checker:
     def __init__(self, recording: Recording, checks: Sequence[type[Check]] = CHECKS) -> None:
         self._recording = recording
         self._checks = [check() for check in checks]
-        self._walker = StepWalker()
+        self._walker, self._trail = StepWalker(), Trail()
         self._next = 0  # the first frame that was not looked at
         self._asked: tuple[object, ...] = ()  # what `_findings` holds for
+        self._seen: list[Finding] = []
         self._findings: tuple[Finding, ...] = ()
 
     def advance(self) -> bool:
@@ -82,21 +85,30 @@ class Checker:
             view = self._view(frame)
             for check in self._checks:
                 check.look(view)
+            self._trail.look(view)
             self._next = frame.id + 1
         before = self._findings
         return self.findings() != before
 
     def findings(self) -> tuple[Finding, ...]:
-        """What was found so far, in the order of the frames."""
-        asked = (self._next, self._recording.status)
-        if asked != self._asked:
-            found = [each for check in self._checks for each in check.findings(self._recording)]
-            found.sort(key=lambda each: -1 if each.frame is None else each.frame)
-            self._asked, self._findings = asked, tuple(found)
+        """What was found so far, one for each cause, in the order of the frames."""
+        self._ask()
         return self._findings
+
+    def seen(self) -> list[Finding]:
+        """What each check saw for itself, consequences too."""
+        self._ask()
+        return self._seen
 
     def report(self) -> Report:
         return report_of(self._recording, self.findings(), len(self._checks))
+
+    def _ask(self) -> None:
+        recording, asked = self._recording, (self._next, self._recording.facts.status)
+        if asked != self._asked:
+            self._seen = [each for check in self._checks for each in check.findings(recording)]
+            self._findings = tuple(fold(recording, self._seen, self._trail))
+            self._asked = asked
 
     def _view(self, frame: Frame) -> FrameView:
         recording = self._recording

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Cache, CacheState, Chunk, Frame
 
-
 TOKENS_PER_SECOND, SECONDS_BEYOND = 3.0, 2.0
 """How pocket-tts estimates the length of what it will say from the tokens of its text."""
 
@@ -81,6 +80,8 @@ def ledger_row(recording: Recording, chunk: Chunk, frame: int | None) -> LedgerR
 
 def usual_max_gen_len(token_count: int, frame_rate: float) -> int:
     """Frames that pocket-tts allows for so many tokens, unless it was changed."""
+    if not math.isfinite(frame_rate):
+        return 0
     return math.ceil((token_count / TOKENS_PER_SECOND + SECONDS_BEYOND) * frame_rate)
 
 

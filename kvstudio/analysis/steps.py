@@ -11,7 +11,8 @@ class Step:
     """What one frame did to one cache.
 
     Attributes:
-        before: the offset that the frame found.
+        before: the offset that the frame before left.
+        found: the offset that the frame found; None if that was not seen.
         offset: the offset that it left.
         nan_slots: slots with NaN in K or V that it left, wherever they are.
         should_write: slots that such a frame writes, from `before` on.
@@ -25,6 +26,7 @@ class Step:
     capacity: int
     nan_slots: int
     should_write: int
+    found: int | None = None
 
 
 class StepWalker:
@@ -85,4 +87,5 @@ def _step(
         capacity=state.capacity,
         nan_slots=state.nan_slots,
         should_write=should_write,
+        found=state.found,
     )

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from kvstudio.analysis.checks.capacity import check_capacity
+from kvstudio.analysis.checker import CHECKS
+from kvstudio.analysis.checks.capacity import CapacityCheck
 from kvstudio.analysis.finding import Finding, layers_words
-from kvstudio.analysis.report import CHECKS, Report
+from kvstudio.analysis.report import Report
 from kvstudio.recording.rows import Cache
 from kvstudio.recording.spec import RunSpec
-from tests.analysis.checks.running import cut_off, report_of
+from tests.analysis.checks.running import cut_off, report_of, texts
 from tests.fakes import FakeRun
 
 
@@ -89,25 +90,34 @@ def test_findings_are_told_even_of_a_run_that_was_not_seen_whole(path: Path) -> 
 
 
 def test_findings_come_in_the_order_of_their_frames(tmp_path: Path) -> None:
-    run = cut_off(tmp_path / "run.kvrec", 4, eos=False)
-    report = report_of(run.path, "DELETE FROM slot_delta WHERE cache = 0 AND frame = 1")
-    assert [(each.kind, each.frame) for each in report.findings] == [("hole", 1), ("no-eos", 5)]
-    assert report.reason == "2 findings: hole, no-eos"
+    FakeRun(tmp_path / "run.kvrec").run(4)
+    report = report_of(
+        tmp_path / "run.kvrec",
+        "DELETE FROM slot_delta WHERE cache = 2 AND frame = 4",
+        "UPDATE tensor_state SET dtype = 'float16' WHERE tensor = 0 AND frame = 5",
+        "UPDATE cache_state SET offset = 12 WHERE cache = 1 AND frame = 3",
+    )
+    assert [(each.kind, each.frame) for each in report.findings] == [
+        ("offset-skew", 3),
+        ("hole", 4),
+        ("dtype-mismatch", 5),
+    ]
+    assert report.reason == "3 findings: offset-skew, hole, dtype-mismatch"
 
 
 def test_json_is_what_the_contract_says(tmp_path: Path) -> None:
-    run = cut_off(tmp_path / "run.kvrec", 4, eos=False)
+    run = cut_off(tmp_path / "run.kvrec", 30, eos=False)
     report = report_of(run.path)
     (found,) = report.findings
     assert json.loads(json.dumps(report.to_json())) == {
         "verdict": "findings",
         "reason": "1 finding: no-eos",
-        "frames": 6,
+        "frames": 32,
         "findings": [
             {
                 "kind": "no-eos",
                 "severity": "warning",
-                "frame": 5,
+                "frame": 31,
                 "phase": "decode",
                 "layer": None,
                 "kv": None,
@@ -115,7 +125,7 @@ def test_json_is_what_the_contract_says(tmp_path: Path) -> None:
                 "op": None,
                 "site": None,
                 "message": found.message,
-                "chain": list(found.chain),
+                "chain": texts(found),
                 "count": 1,
             }
         ],
@@ -140,5 +150,5 @@ def test_layers_in_words(layers: list[int], model: str, words: str) -> None:
 
 
 def test_the_checks_are_named_in_one_place() -> None:
-    assert check_capacity in CHECKS
+    assert CapacityCheck in CHECKS
     assert len(set(CHECKS)) == len(CHECKS)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from kvstudio.analysis.finding import Finding, Link, frame_words, sum_words
 from kvstudio.analysis.frame_view import FrameView
+from kvstudio.analysis.ledger import usual_max_gen_len
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Chunk, Frame
 
@@ -49,11 +50,14 @@ class EndingCheck:
 
     def findings(self, recording: Recording) -> list[Finding]:
         over = self._endings if recording.status == "finished" else self._endings[:-1]
-        return [_ran_out(ending) for ending in over if ending.ran_out]
+        return [_ran_out(recording, ending) for ending in over if ending.ran_out]
 
 
-def _ran_out(ending: Ending) -> Finding:
-    return _no_eos(ending) if ending.eos is None else _cut(ending, ending.eos)
+def _ran_out(recording: Recording, ending: Ending) -> Finding:
+    if ending.eos is not None:
+        return _cut(ending, ending.eos)
+    usual = usual_max_gen_len(ending.chunk.token_count, recording.facts.frame_rate)
+    return _too_short(ending, usual) if ending.chunk.max_gen_len < usual else _no_eos(ending)
 
 
 def _no_eos(ending: Ending) -> Finding:
@@ -85,6 +89,22 @@ def _cut(ending: Ending, eos: Frame) -> Finding:
     )
     chain = [
         Link(f"EOS in {frame_words(eos)}", frame=eos.id),
+        Link(f"cut off after {frame_words(last)}", frame=last.id),
+    ]
+    return _finding("length-cut", chunk, last, message, chain)
+
+
+def _too_short(ending: Ending, usual: int) -> Finding:
+    chunk, last = ending.chunk, ending.last
+    assert last is not None
+    message = (
+        f"Chunk {chunk.id} was cut off at its maximum length of {chunk.max_gen_len} frames before "
+        f"EOS came; for {chunk.token_count} tokens pocket-tts allows {usual}. The last words are "
+        "missing. Look at what computes max_gen_len, and at the length ledger."
+    )
+    words = f"max_gen_len is {chunk.max_gen_len}, for {chunk.token_count} tokens {usual} is usual"
+    chain = [
+        Link(words, frame=last.id),
         Link(f"cut off after {frame_words(last)}", frame=last.id),
     ]
     return _finding("length-cut", chunk, last, message, chain)

@@ -1,4 +1,4 @@
-"""offset-skew and offset-jump: layers that count differently, offsets that move by something else.
+"""offset-skew, offset-jump and codec-step-mismatch: offsets that differ, or move by something else.
 
 Every layer of FlowLM sees every frame, so their offsets are equal; and a frame moves an offset by
 just the slots that it writes: a text prefill by its tokens, a decode step by 1, Mimi by its steps.
@@ -8,6 +8,7 @@ from collections import Counter
 
 from kvstudio.analysis.finding import (
     Finding,
+    Link,
     Sighting,
     Sightings,
     finding_of,
@@ -73,7 +74,10 @@ def _skew(recording: Recording, group: list[Sighting]) -> Finding:
         "on which slot belongs to which frame. Look at what increments the offset, and at this "
         "layer's writes in the cache map."
     )
-    return finding_of("offset-skew", group, message)
+    frame, cache = first.frame.id, first.cache.id
+    words = f"the offset is {odd} after {frame_words(first.frame)}, {usual} in the other layers"
+    chain = [Link(words, frame=frame, cache=cache, slot=min(odd, usual))]
+    return finding_of("offset-skew", group, message, chain=chain)
 
 
 def _jump(step: Step, group: list[Sighting]) -> Finding:
@@ -83,9 +87,25 @@ def _jump(step: Step, group: list[Sighting]) -> Finding:
         if moved > step.should_write
         else "What was written before is overwritten"
     )
+    codec = step.cache.model == "mimi"
+    look = "increment_steps and mimi_steps_per_latent" if codec else "increment_step"
     message = (
         f"{layers_words([seen.cache for seen in group])}: {frame_words(step.frame)} moved the "
         f"offset by {moved}, from {step.before} to {step.offset}, but writes {step.should_write}. "
-        f"{follows}. Look at increment_step and at where the frame wrote, in the cache map."
+        f"{follows}. Look at {look} and at where the frame wrote, in the cache map."
     )
-    return finding_of("offset-jump", group, message)
+    kind = "codec-step-mismatch" if codec else "offset-jump"
+    return finding_of(kind, group, message, chain=_jump_chain(step))
+
+
+def _jump_chain(step: Step) -> list[Link]:
+    frame, cache = step.frame.id, step.cache.id
+    chain = []
+    if step.found is not None and step.found != step.before:
+        words = (
+            f"{frame_words(step.frame)} found the offset at {step.found}, but the step before had "
+            f"left it at {step.before}: it was changed in between"
+        )
+        chain.append(Link(words, frame=frame, cache=cache, slot=min(step.found, step.before)))
+    words = f"{frame_words(step.frame)} moved the offset from {step.before} to {step.offset}"
+    return [*chain, Link(words, frame=frame, cache=cache, slot=min(step.before, step.offset))]

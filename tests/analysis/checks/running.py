@@ -1,10 +1,10 @@
 """Fake runs to be checked, as they are or changed by hand."""
 
-from collections.abc import Callable
 from pathlib import Path
 
+from kvstudio.analysis.checker import Check, Checker, check
 from kvstudio.analysis.finding import Finding
-from kvstudio.analysis.report import Report, check
+from kvstudio.analysis.report import Report
 from kvstudio.recording.reader import Recording
 from tests.fakes import FakeRun
 from tests.recording.reading import tamper
@@ -18,14 +18,25 @@ def report_of(path: Path, *statements: str) -> Report:
         return check(recording)
 
 
-def findings_of(check_it: Callable[[Recording], list[Finding]], path: Path) -> list[Finding]:
+def findings_of(kind: type[Check], path: Path) -> list[Finding]:
+    """What one check alone finds."""
     with Recording.open(path) as recording:
-        return check_it(recording)
+        checker = Checker(recording, [kind])
+        checker.advance()
+        return checker.seen()
+
+
+def texts(finding: Finding) -> list[str]:
+    """The chain in words."""
+    return [link.text for link in finding.chain]
 
 
 def cut_off(path: Path, frames: int, *, eos: bool) -> FakeRun:
-    """A run that uses up its room of `frames`; `eos` in its last frame, which is decoded."""
-    run = FakeRun(path, room=frames)
+    """A run that uses up its room of `frames`; `eos` in its last frame, which is decoded.
+
+    Its text is of one token, for which pocket-tts allows 30 frames.
+    """
+    run = FakeRun(path, room=frames, text=1)
     run.begin_chunk()
     run.prefill()
     for step in range(frames):

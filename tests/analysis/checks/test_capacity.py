@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from kvstudio.analysis.checks.capacity import check_capacity
-from tests.analysis.checks.running import findings_of
+from kvstudio.analysis.checks.capacity import CapacityCheck
+from tests.analysis.checks.running import findings_of, texts
 from tests.fakes import FILE, FakeRun
 from tests.recording.reading import tamper
 
@@ -11,7 +11,7 @@ from tests.recording.reading import tamper
 def test_frames_past_the_capacity_are_dropped_writes(tmp_path: Path) -> None:
     run = FakeRun(tmp_path / "run.kvrec", room=3)
     run.run(5)
-    flow, mimi = findings_of(check_capacity, run.path)
+    flow, mimi = findings_of(CapacityCheck, run.path)
     assert (flow.kind, flow.severity) == ("dropped-write", "error")
     assert (flow.frame, flow.phase) == (5, "decode")
     assert (flow.layer, flow.slots, flow.count) == (0, (14, 15), 4)
@@ -20,11 +20,11 @@ def test_frames_past_the_capacity_are_dropped_writes(tmp_path: Path) -> None:
         "Layers 0 and 1: frame 5 (decode step 3) was to write slot 14, but the cache has 14 slots"
     )
     assert "without an error" in flow.message
-    assert flow.chain == (
+    assert texts(flow) == [
         "chunk 0: current_end 5 + token_count 6 + max_gen_len 3 = 14",
         "capacity 14",
         "frame 5 (decode step 3) writes slot 14",
-    )
+    ]
     assert mimi.layer == "decoder_transformer.transformer.layers.0.self_attn"
     assert mimi.slots == (12, 16)
     assert mimi.message.startswith("Mimi decoder layer 0: frame 5")
@@ -34,7 +34,7 @@ def test_a_dropped_write_of_a_run_without_ops_names_no_op(tmp_path: Path) -> Non
     run = FakeRun(tmp_path / "run.kvrec", room=3, ops_per_frame=0)
     run.run(4)
     tamper(run.path, "DELETE FROM op", "DELETE FROM touch")
-    flow, _ = findings_of(check_capacity, run.path)
+    flow, _ = findings_of(CapacityCheck, run.path)
     assert (flow.op, flow.site, flow.slots) == (None, None, (14, 15))
 
 
@@ -48,7 +48,7 @@ def test_a_prefill_past_the_capacity_that_raised(tmp_path: Path) -> None:
         "UPDATE frame SET problem = 'RuntimeError: shapes' WHERE id = 1",
         "UPDATE cache_state SET capacity = 8, offset = 5 WHERE frame = 1",
     )
-    (found,) = findings_of(check_capacity, run.path)
+    (found,) = findings_of(CapacityCheck, run.path)
     assert (found.kind, found.frame, found.phase) == ("capacity-exceeded", 1, "text")
     assert found.layer == 0
     assert (found.slots, found.count) == ((5, 11), 2)
@@ -60,10 +60,10 @@ def test_a_frame_that_raised_with_room_enough_is_not_about_capacity(tmp_path: Pa
     run = FakeRun(tmp_path / "run.kvrec")
     run.run(3)
     tamper(run.path, "UPDATE frame SET problem = 'ValueError: other' WHERE id = 4")
-    assert findings_of(check_capacity, run.path) == []
+    assert findings_of(CapacityCheck, run.path) == []
 
 
 def test_a_run_that_just_fits_is_fine(tmp_path: Path) -> None:
     run = FakeRun(tmp_path / "run.kvrec", room=4)
     run.run(4)
-    assert findings_of(check_capacity, run.path) == []
+    assert findings_of(CapacityCheck, run.path) == []

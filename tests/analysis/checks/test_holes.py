@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kvstudio.analysis.checks.holes import check_holes
+from kvstudio.analysis.checks.holes import HolesCheck
 from tests.analysis.checks.running import findings_of
 from tests.fakes import FakeRun
 from tests.recording.reading import tamper
@@ -18,13 +18,13 @@ def run(tmp_path: Path) -> FakeRun:
 
 def test_a_healthy_run_has_none(run: FakeRun) -> None:
     run.run(6)
-    assert findings_of(check_holes, run.path) == []
+    assert findings_of(HolesCheck, run.path) == []
 
 
 def test_a_frame_that_one_layer_did_not_write(run: FakeRun) -> None:
     run.run(6)
     tamper(run.path, "DELETE FROM slot_delta WHERE cache = 2 AND frame IN (4, 6)")
-    (hole,) = findings_of(check_holes, run.path)
+    (hole,) = findings_of(HolesCheck, run.path)
     assert (hole.kind, hole.frame, hole.layer, hole.slots) == ("hole", 4, 2, (13, 14))
     assert hole.count == 2
     assert hole.message.startswith(
@@ -38,7 +38,7 @@ def test_part_of_a_prefill_in_every_layer(run: FakeRun) -> None:
         run.path,
         "UPDATE slot_delta SET first = 8, \"values\" = x'' WHERE frame = 1 AND cache < 3",
     )
-    (hole,) = findings_of(check_holes, run.path)
+    (hole,) = findings_of(HolesCheck, run.path)
     assert (hole.layer, hole.slots, hole.count) == (0, (5, 8), 9)
     assert hole.message.startswith("Layers 0 to 2: frame 1 (text prefill) moved the offset past sl")
 
@@ -47,7 +47,7 @@ def test_slots_of_the_voice_that_were_never_written(run: FakeRun) -> None:
     run.base[1][:, :, 2:4] = np.nan
     run.base[1][:, :, 0] = np.nan
     run.run(2)
-    (hole,) = findings_of(check_holes, run.path)
+    (hole,) = findings_of(HolesCheck, run.path)
     assert (hole.frame, hole.phase, hole.layer, hole.slots) == (0, "voice", 1, (0, 1))
     assert hole.count == 3
     assert "Make the voice state again" in hole.message
@@ -56,13 +56,13 @@ def test_slots_of_the_voice_that_were_never_written(run: FakeRun) -> None:
 def test_one_nan_in_a_slot_of_the_voice_is_no_hole(run: FakeRun) -> None:
     run.base[1][0, 0, 2, 0, 0] = np.nan
     run.run(2)
-    assert findings_of(check_holes, run.path) == []
+    assert findings_of(HolesCheck, run.path) == []
 
 
 def test_a_hole_in_mimi_s_decoder(run: FakeRun) -> None:
     run.run(3)
     tamper(run.path, "DELETE FROM slot_delta WHERE cache = 3 AND frame = 3")
-    (hole,) = findings_of(check_holes, run.path)
+    (hole,) = findings_of(HolesCheck, run.path)
     assert hole.layer == "decoder_transformer.transformer.layers.0.self_attn"
     assert hole.slots == (4, 8)
 
@@ -74,4 +74,4 @@ def test_mimi_s_encoder_is_never_written_and_that_is_normal(run: FakeRun) -> Non
         "DELETE FROM slot_delta WHERE cache = 3",
         "UPDATE cache SET name = replace(name, 'decoder', 'encoder') WHERE model = 'mimi'",
     )
-    assert findings_of(check_holes, run.path) == []
+    assert findings_of(HolesCheck, run.path) == []

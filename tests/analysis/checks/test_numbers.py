@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kvstudio.analysis.checks.numbers import check_audio, check_nan_in_cache
+from kvstudio.analysis.checks.numbers import AudioNanCheck, NanCheck
 from kvstudio.recording.spec import RunSpec
-from tests.analysis.checks.running import findings_of
+from tests.analysis.checks.running import findings_of, texts
 from tests.fakes import FILE, FRAME_SAMPLES, FakeRun
 from tests.recording.reading import tamper
 
@@ -40,7 +40,7 @@ def test_nan_in_written_slots(tmp_path: Path) -> None:
         "UPDATE latent SET \"values\" = x'0000c07f0000c07f' WHERE frame >= 5",
         "UPDATE frame SET stop_logit = 'nan' WHERE id >= 5",
     )
-    (found,) = findings_of(check_nan_in_cache, run.path)
+    (found,) = findings_of(NanCheck, run.path)
     assert (found.kind, found.frame, found.layer, found.kv) == ("nan-produced", 4, 1, None)
     assert (found.slots, found.count) == ((13, 14), 6)
     assert (found.op, found.site) == ("aten.matmul.default", f"{FILE}:15")
@@ -51,13 +51,12 @@ def test_nan_in_written_slots(tmp_path: Path) -> None:
     assert found.message.endswith(
         "aten.matmul.default is the first op of that frame that takes no NaN and gives one."
     )
-    assert found.chain == (
+    assert texts(found) == [
+        f"aten.matmul.default at {FILE}:15 in forward takes no NaN and gives one",
         "frame 4 (decode step 2): NaN in slot 13, layers 1 and 2",
-        "the latent is NaN from frame 5 (decode step 3) on",
-        "the stop logit is NaN from frame 5 (decode step 3) on, and NaN never exceeds the "
-        "threshold",
-        "the audio is NaN from second 0.16 on",
-    )
+    ]
+    assert found.chain[0].op == 46
+    assert (found.chain[1].frame, found.chain[1].cache, found.chain[1].slot) == (4, 1, 13)
 
 
 @pytest.mark.parametrize(("half", "kv"), [(0, "K"), (1, "V")])
@@ -66,7 +65,7 @@ def test_which_of_k_and_v_is_said(tmp_path: Path, half: int, kv: str) -> None:
     run.base[0][half, 0, 3, 0, 0] = np.nan
     run.run(3)
     tamper(run.path, "UPDATE cache_state SET nan_slots = nan_slots + 1 WHERE cache = 0")
-    (found,) = findings_of(check_nan_in_cache, run.path)
+    (found,) = findings_of(NanCheck, run.path)
     assert (found.kv, found.frame, found.slots, found.count) == (kv, 1, (3, 4), 1)
 
 
@@ -75,32 +74,32 @@ def test_a_hole_of_the_voice_is_not_computed(tmp_path: Path) -> None:
     run.base[0][:, :, 3] = np.nan
     run.run(3)
     tamper(run.path, "UPDATE cache_state SET nan_slots = nan_slots + 1 WHERE cache = 0")
-    assert findings_of(check_nan_in_cache, run.path) == []
+    assert findings_of(NanCheck, run.path) == []
 
 
 def test_without_an_op_that_gives_nan_none_is_named(tmp_path: Path) -> None:
     run = poisoned(tmp_path / "run.kvrec")
     tamper(run.path, "UPDATE op SET part = 1")  # an expansion makes NaN on purpose
     tamper(run.path, "UPDATE op SET nan_in = 0")
-    (found,) = findings_of(check_nan_in_cache, run.path)
+    (found,) = findings_of(NanCheck, run.path)
     assert (found.op, found.site) == (None, None)
 
 
 def test_values_that_were_not_recorded_prove_nothing(tmp_path: Path) -> None:
     run = poisoned(tmp_path / "run.kvrec", trace="off")
-    assert findings_of(check_nan_in_cache, run.path) == []
+    assert findings_of(NanCheck, run.path) == []
 
 
 def test_a_healthy_run_has_none(tmp_path: Path) -> None:
     run = FakeRun(tmp_path / "run.kvrec")
     run.run(5)
-    assert findings_of(check_nan_in_cache, run.path) == []
-    assert findings_of(check_audio, run.path) == []
+    assert findings_of(NanCheck, run.path) == []
+    assert findings_of(AudioNanCheck, run.path) == []
 
 
 def test_nan_in_the_audio(tmp_path: Path) -> None:
     run = poisoned(tmp_path / "run.kvrec", frames=2)
-    (found,) = findings_of(check_audio, run.path)
+    (found,) = findings_of(AudioNanCheck, run.path)
     assert (found.kind, found.frame, found.phase, found.layer) == ("audio-nan", 4, "decode", None)
     assert found.count == 2 * FRAME_SAMPLES
     assert "3,840 samples of the audio are NaN, from second 0.16" in found.message

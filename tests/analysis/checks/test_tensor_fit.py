@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kvstudio.analysis.checks.tensors import check_tensors
+from kvstudio.analysis.checks.tensors import TensorsCheck
 from tests.analysis.checks.running import findings_of
 from tests.fakes import FakeRun
 from tests.recording.reading import tamper
@@ -18,12 +18,12 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_a_healthy_run(path: Path) -> None:
-    assert findings_of(check_tensors, path) == []
+    assert findings_of(TensorsCheck, path) == []
 
 
 def test_a_cache_of_another_dtype_from_some_frame_on(path: Path) -> None:
     tamper(path, "UPDATE tensor_state SET dtype = 'bfloat16' WHERE tensor = 2 AND frame >= 2")
-    (found,) = findings_of(check_tensors, path)
+    (found,) = findings_of(TensorsCheck, path)
     assert (found.kind, found.severity, found.frame) == ("dtype-mismatch", "error", 2)
     assert (found.layer, found.slots) == (1, None)
     assert found.message.startswith(
@@ -34,6 +34,6 @@ def test_a_cache_of_another_dtype_from_some_frame_on(path: Path) -> None:
 
 def test_an_offset_on_another_device(path: Path) -> None:
     tamper(path, "UPDATE tensor_state SET device = 'cuda:0' WHERE tensor = 1")
-    (found,) = findings_of(check_tensors, path)
+    (found,) = findings_of(TensorsCheck, path)
     assert (found.kind, found.frame) == ("device-mismatch", 0)
     assert found.layer == "transformer.layers.0.self_attn"
