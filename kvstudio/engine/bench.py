@@ -137,7 +137,7 @@ class Bench:
             with EmptyMode():  # type: ignore[no-untyped-call]
                 yield
         elif mode == "full":
-            with OpTracer(self._knowledge, self._watch.watched(state)[0]):
+            with OpTracer(self._knowledge, self._watch.watched(state).bind()):
                 yield
         elif mode == "debug":
             from torch.utils._debug_mode import DebugMode

@@ -1,4 +1,4 @@
-"""Which slots of a KV cache a strided view covers, exactly."""
+"""Which slots, and which cells of them, a strided view of a KV cache covers, exactly."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 K, V, BOTH = 0, 1, 2
+Cells = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,11 @@ class CacheGeometry:
     @property
     def slot_stride(self) -> int:
         return self.heads * self.dim
+
+    @property
+    def cells(self) -> int:
+        """How many (K or V, batch, slot, head) there are."""
+        return 2 * self.batch * self.slots * self.heads
 
     @property
     def half(self) -> int:
@@ -46,20 +52,17 @@ def covered_slots(
         slot = geometry.slots if at_end and slot == 0 else slot
         kv = K if offset <= geometry.half else V
         return ((kv, slot, slot),)
-    rows = _covered_rows(geometry, offset, shape, stride)
+    rows = _covered_rows(geometry.slot_stride, offset, shape, stride)
     halves = rows // (geometry.batch * geometry.slots)
     slots = rows % geometry.slots
-    ranges = {kv: _ranges(slots[halves == kv]) for kv in (K, V)}
+    ranges = {kv: ranges_of(slots[halves == kv]) for kv in (K, V)}
     if ranges[K] == ranges[V]:
         return tuple((BOTH, first, last) for first, last in ranges[K])
     return tuple((kv, first, last) for kv in (K, V) for first, last in ranges[kv])
 
 
-def _covered_rows(
-    geometry: CacheGeometry, offset: int, shape: Sequence[int], stride: Sequence[int]
-) -> NDArray[np.int64]:
-    """Which rows of `[2 * B * T]` are touched, a row being one slot of one half and batch."""
-    row = geometry.slot_stride
+def _covered_rows(row: int, offset: int, shape: Sequence[int], stride: Sequence[int]) -> Cells:
+    """Which rows of `row` elements are touched, counted from the start of the storage."""
     inner = sum((n - 1) * s for n, s in zip(shape, stride, strict=True) if s < row)
     outer = [(n, s) for n, s in zip(shape, stride, strict=True) if s >= row and n > 1]
     starts = np.array([offset], np.int64)
@@ -73,8 +76,8 @@ def _covered_rows(
     return np.unique(starts // row)
 
 
-def _ranges(slots: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
-    """Sorted slot numbers as half-open ranges."""
+def ranges_of(slots: Cells) -> tuple[tuple[int, int], ...]:
+    """Slot numbers as half-open ranges."""
     slots = np.unique(slots)
     if not len(slots):
         return ()
@@ -82,3 +85,13 @@ def _ranges(slots: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
     firsts = np.concatenate([slots[:1], slots[breaks + 1]])
     lasts = np.concatenate([slots[breaks], slots[-1:]]) + 1
     return tuple(zip(firsts.tolist(), lasts.tolist(), strict=True))
+
+
+@lru_cache(maxsize=4096)
+def covered_cells(
+    geometry: CacheGeometry, offset: int, shape: tuple[int, ...], stride: tuple[int, ...]
+) -> Cells:
+    """The cells (K or V, batch, slot, head) that a view covers, as indices in `[2 * B * T * H]`."""
+    if 0 in shape:
+        return np.zeros(0, np.int64)
+    return _covered_rows(geometry.dim, offset, shape, stride)

@@ -1,9 +1,10 @@
-"""Which module of the model is running now, per thread.
+"""Which module of the model is running now, per thread, and what rotary embeddings are given.
 
 Each module's `forward` is wrapped on the instance. torch's own forward hooks would do, but with one
 global hook in place every module call takes torch's slow path, which costs ten times as much.
 """
 
+import ctypes
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -24,13 +25,26 @@ def module_stack() -> list[str]:
     return stack
 
 
+def rope_positions() -> list[tuple[str, int]]:
+    """(module that asked, position) of every call of a rotary embedding in this thread, in order.
+
+    Whoever reads it clears it.
+    """
+    if not hasattr(_stacks, "ropes"):
+        _stacks.ropes = []
+    ropes: list[tuple[str, int]] = _stacks.ropes
+    return ropes
+
+
 @contextmanager
 def following_modules(root: torch.nn.Module) -> Iterator[None]:
     """While entered, `module_stack` knows the modules below `root` by their names."""
     with ExitStack() as wrappers:
         for name, module in root.named_modules():
             if name:
-                wrappers.enter_context(wrapped(module, "forward", _under(name)))
+                rotary = "rotary" in type(module).__name__.lower()
+                under = _under_rotary(name) if rotary else _under(name)
+                wrappers.enter_context(wrapped(module, "forward", under))
         yield
 
 
@@ -44,3 +58,26 @@ def _under(name: str) -> Callable[..., Any]:
             stack.pop()
 
     return forward
+
+
+def _under_rotary(name: str) -> Callable[..., Any]:
+    """A rotary embedding is shared by the layers, so it is the caller that tells them apart."""
+    inner = _under(name)
+
+    def forward(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        stack = module_stack()
+        position = number_in(kwargs.get("offset", args[2] if len(args) > 2 else 0))
+        if position is not None and stack:
+            rope_positions().append((stack[-1], position))
+        return inner(original, *args, **kwargs)
+
+    return forward
+
+
+def number_in(value: object) -> int | None:
+    """A whole number, also out of a tensor, without an op that would be traced as the model's."""
+    if isinstance(value, torch.Tensor):
+        if value.numel() == 0 or value.device.type != "cpu" or value.dtype != torch.int64:
+            return None
+        return ctypes.c_int64.from_address(value.data_ptr()).value
+    return int(value) if isinstance(value, (int, float)) else None

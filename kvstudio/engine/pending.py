@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from kvstudio.engine.tracing import Evidence
 from kvstudio.recording.rows import (
     CacheState,
     Floats,
     Frame,
     FrameRecord,
-    Op,
     Phase,
     SlotDelta,
     TensorState,
@@ -67,7 +67,7 @@ class PendingFrame:
         self._problem = f"{type(error).__name__}: {error}"
         self.decoded.set()
 
-    def record(self, ops: Sequence[Op], problem: str | None = None) -> FrameRecord:
+    def record(self, evidence: Evidence, problem: str | None = None) -> FrameRecord:
         logit, threshold = self._stop_logit, self._stop_threshold
         return FrameRecord(
             frame=Frame(
@@ -78,7 +78,7 @@ class PendingFrame:
                 stop_logit=logit,
                 stop_threshold=threshold,
                 eos=logit is not None and threshold is not None and logit > threshold,
-                op_count=len(ops),
+                op_count=len(evidence.ops),
                 flow_lm_ns=self.flow_lm_ns,
                 mimi_ns=self.mimi_ns,
                 began_ns=self.began_ns,
@@ -87,7 +87,9 @@ class PendingFrame:
             cache_states=list(self._states.values()),
             deltas=self._deltas,
             tensors=list(self._tensors.values()),
-            ops=ops,
+            ops=evidence.ops,
+            misuses=evidence.misuses,
+            attentions=evidence.attentions,
             latent=self._latent,
             audio=None if self.audio is None else _floats(self.audio),
             rng=self.rng,

@@ -12,8 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from kvstudio.engine import pocket
-from kvstudio.engine.geometry import CacheGeometry
-from kvstudio.engine.op_rows import WatchedCache
+from kvstudio.engine.shadow import ShadowMemory, Watched
 from kvstudio.recording.rows import Cache, CacheState, Floats, SlotDelta, TensorState
 
 ModelState = Mapping[str, Mapping[str, torch.Tensor]]
@@ -46,23 +45,20 @@ class StateWatch:
         self._look = look
         self._caches = {name: CacheWatch(row) for name, row in rows.items()}
         self._tensors: dict[tuple[str, str], _SeenTensor] = {}
+        self._shadow = ShadowMemory(rows)
 
     def begin(self, state: ModelState) -> None:
         """Takes the state as it is for what later frames change."""
+        self._shadow.begin(state)
         for watch, cache in self._present(state):
             watch.offset = offset_of(state[watch.row.name])
             if self._look:
                 watch.prints = fingerprints(cache)
                 watch.nan = nan_slots(cache)
 
-    def watched(self, state: ModelState) -> tuple[dict[object, str], dict[str, WatchedCache]]:
-        """For a tracer: cache key by storage, and id and geometry by key."""
-        keys: dict[object, str] = {}
-        caches: dict[str, WatchedCache] = {}
-        for watch, cache in self._present(state):
-            keys[cache.untyped_storage()] = watch.row.name
-            caches[watch.row.name] = (watch.row.id, geometry(cache))
-        return keys, caches
+    def watched(self, state: ModelState) -> Watched:
+        """For a tracer: the caches whose slots it is to follow."""
+        return Watched(self._shadow, state)
 
     def after(
         self, state: ModelState, touched: Mapping[int, Sequence[tuple[int, int]]] | None = None
@@ -175,12 +171,6 @@ class _SeenTensor:
             value="" if nan is not None else summary(tensor),
             storage=self.generation,
         )
-
-
-def geometry(cache: torch.Tensor) -> CacheGeometry:
-    """Of a cache `[2, B, T, H, D]`."""
-    _, batch, slots, heads, dim = cache.shape
-    return CacheGeometry(batch, slots, heads, dim)
 
 
 def offset_of(entry: Mapping[str, torch.Tensor]) -> int | None:

@@ -2,13 +2,14 @@
 
     with OpTracer(knowledge, watched) as tracer:
         tts._run_flow_lm_and_increment_step(...)
-    tracer.calls   # one RawCall an op, in order; `op_rows.py` makes rows of them afterwards
+    tracer.calls   # one RawCall an op, in order; `judging.py` makes sense of them afterwards
 
 What keeps it cheap: everything about an op is looked up once per `OpOverload`; tensors are told
 apart by the id of their Python object, which stays the same while any C++ code holds the tensor,
 and only a tensor that no op of this step made is asked for its storage; shapes are kept as they
-come; the NaN check is one `sum` per fresh float result, looked at together at the end; slots are
-worked out after the step, outside the model's time.
+come; the NaN check is one `sum` per fresh float result, looked at together at the end. Of an op
+that uses, copies or writes what lies in a cache the arguments are kept as they are, so that the
+slots, and what became of them, are worked out after the step, outside the model's time.
 """
 
 import sys
@@ -17,84 +18,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter_ns
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from kvstudio.engine.module_path import module_stack
+from kvstudio.engine.module_path import module_stack, rope_positions
+from kvstudio.engine.op_facts import FLOATS, OpFacts, describe
+from kvstudio.engine.raw_calls import RESULTS, Kept, RawCall, unpack
 
-# Shares memory with its argument although it is not flagged as a view.
-HIDDEN_VIEWS = frozenset({"aten::_unsafe_view"})
-# Their results hold whatever lay in memory, NaN perhaps, until something is written.
-BLANK = ("aten::empty", "aten::new_empty")
-FLOATS = frozenset({torch.float32, torch.float64, torch.float16, torch.bfloat16})
 NOBODY = "nobody"  # in `_known`: a tensor that was not met before
-RESULTS = object()  # in `_raw`: the results begin here
-HEADER = 6
+COPY = "copy"  # in `_known`: a tensor that holds numbers which lay in a cache
 LARGEST_LOOKED_AT = 4096  # numbers in a tensor from outside the step, such as the last latent
-
-
-class OpFacts:
-    """What is the same for every call of an op.
-
-    Attributes:
-        view: the result shares memory with an argument.
-        checked: the result is looked at for NaN.
-        writes: positions of arguments that it writes into.
-        lists: positions of arguments that are lists of tensors.
-        keywords: name and position of arguments that are a tensor and given by name.
-        key: view, checked, writes, positions of arguments that are one tensor, whether there are
-            any others; in one look.
-    """
-
-    __slots__ = ("checked", "key", "keywords", "lists", "name", "view", "writes")
-
-    def __init__(
-        self,
-        name: str,
-        view: bool,
-        checked: bool,
-        writes: tuple[int, ...],
-        tensors: tuple[int, ...],
-        lists: tuple[int, ...],
-        keywords: tuple[tuple[str, int], ...],
-    ) -> None:
-        self.name, self.view, self.checked, self.writes = name, view, checked, writes
-        self.lists, self.keywords = lists, keywords
-        self.key = (view, checked, writes, tensors, bool(lists or keywords))
-
-
-class RawTouch(NamedTuple):
-    """A tensor argument that lies in a watched cache: its place in the storage, in elements."""
-
-    cache: str
-    written: bool
-    offset: int
-    shape: tuple[int, ...]
-    stride: tuple[int, ...]
-
-
-class RawCall(NamedTuple):
-    """One op as it ran.
-
-    Attributes:
-        code, line: the model's code that called it.
-        arguments, results: of each tensor the id of its Python object, its shape and dtype.
-        total: index of the result's sum among the tracer's sums, or -1.
-    """
-
-    facts: OpFacts
-    began: int
-    took: int
-    code: CodeType
-    line: int
-    module: str
-    arguments: tuple[Any, ...]
-    results: tuple[Any, ...]
-    touches: list[RawTouch]
-    total: int
 
 
 @dataclass
@@ -125,12 +61,15 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
         # One flat list, since a tuple or two an op would cost as much as noting the op itself:
         # facts, began, took, code, line, module, (id, shape, dtype)..., RESULTS, (id, ...)...
         self._raw: list[Any] = []
-        self._touches: list[tuple[int, RawTouch]] = []  # with the place in `_raw`
+        self._kept: list[tuple[int, Kept]] = []  # with the place in `_raw`
+        self._copies: set[Any] = set()  # storages that hold copies of what lay in a cache
+        self.ropes = rope_positions()
+        self.ropes.clear()
 
     @property
     def calls(self) -> list[RawCall]:
         """The ops so far, in order."""
-        return unpack(self._raw, self._touches)
+        return unpack(self._raw, self._kept)
 
     # One long function on purpose: it runs a thousand times a frame, and every call it would be
     # split into costs as much as a shape.
@@ -168,17 +107,17 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
                 if cache is not None:
                     cache = self._meet(tensor) if cache is NOBODY else cache
                     inside = cache or inside
-                    if cache is not None and not view:
-                        self._touch(cache, tensor, position in writes)
         if others:
-            self._note_others(facts, args, kwargs or {})
+            inside = self._note_others(facts, args, kwargs or {}) or inside
+        if inside is not None and not view:
+            self._keep(func, facts, args, kwargs or {}, result)
         if isinstance(result, Tensor):
             identity, dtype = id(result), result.dtype
             raw += (RESULTS, identity, result.shape, dtype)
             if view:
                 known[identity] = inside
             elif not writes:
-                known[identity] = None
+                known[identity] = inside if facts.carries else None
             if checked and dtype in FLOATS:
                 self.sums.append(result.sum())
         else:
@@ -190,7 +129,10 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
     def _meet(self, tensor: Tensor) -> str | None:
         """The cache in which a tensor lies that no op of this step has made."""
         try:
-            cache = self._watched.get(tensor.untyped_storage())
+            storage = tensor.untyped_storage()
+            cache = self._watched.get(storage)
+            if cache is None and storage in self._copies:
+                cache = COPY
         except (NotImplementedError, RuntimeError):  # a kind of tensor without a storage
             cache = None
         self._known[id(tensor)] = cache
@@ -200,28 +142,45 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
             self.met[id(tensor)] = tensor.sum()
         return cache
 
-    def _touch(self, cache: str, tensor: Tensor, written: bool) -> None:
-        touch = RawTouch(
-            cache, written, int(tensor.storage_offset()), tensor.shape, tensor.stride()
-        )
-        self._touches.append((len(self._raw), touch))
+    def _keep(
+        self,
+        func: Any,
+        facts: OpFacts,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        result: Any,
+    ) -> None:
+        self._kept.append((len(self._raw), Kept(func, args, kwargs, result)))
+        for position in facts.writes:
+            target = args[position] if position < len(args) else kwargs.get(facts.names[position])
+            if isinstance(target, Tensor) and self._known.get(id(target)) is None:
+                self._take_for_copy(target)
 
-    def _note_others(self, facts: OpFacts, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        """Tensors that come in lists or by name."""
+    def _take_for_copy(self, target: Tensor) -> None:
+        """A tensor that was met before as one of no interest now holds numbers of a cache."""
+        self._copies.add(target.untyped_storage())
+        for identity in [key for key, cache in self._known.items() if cache is None]:
+            del self._known[identity]  # it may look at the same storage
+        self._known[id(target)] = COPY
+
+    def _note_others(
+        self, facts: OpFacts, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> str | None:
+        """Tensors that come in lists or by name; the cache in which one of them lies."""
+        inside = None
         for position in facts.lists:
             for tensor in args[position] if position < len(args) else ():
-                self._note(facts, tensor, position)
-        for name, position in facts.keywords:
-            self._note(facts, kwargs.get(name), position)
+                inside = self._note(tensor) or inside
+        for name, _ in facts.keywords:
+            inside = self._note(kwargs.get(name)) or inside
+        return inside
 
-    def _note(self, facts: OpFacts, tensor: Any, position: int) -> None:
+    def _note(self, tensor: Any) -> str | None:
         if not isinstance(tensor, Tensor):
-            return
+            return None
         self._raw += (id(tensor), tensor.shape, tensor.dtype)
         cache = self._known.get(id(tensor), NOBODY)
-        cache = self._meet(tensor) if cache is NOBODY else cache
-        if cache is not None and not facts.view:
-            self._touch(cache, tensor, position in facts.writes)
+        return self._meet(tensor) if cache is NOBODY else cache
 
     def _note_results(self, facts: OpFacts, result: Any, inside: str | None) -> None:
         """Of an op that gives several tensors, or none; the first float one is checked for NaN."""
@@ -230,7 +189,7 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
         tensors = [each for each in tensors if isinstance(each, Tensor)]
         for tensor in tensors:
             self._raw += (id(tensor), tensor.shape, tensor.dtype)
-            self._known[id(tensor)] = inside if facts.view else None
+            self._known[id(tensor)] = inside if facts.view or facts.carries else None
         if tensors and facts.checked and tensors[0].dtype in FLOATS:
             self.sums.append(tensors[0].sum())
 
@@ -238,57 +197,6 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
 def is_model_code(code: CodeType) -> bool:
     """Whether code lies outside torch and KVStudio."""
     return not code.co_filename.startswith((*LIBRARIES, "<"))
-
-
-def unpack(raw: Sequence[Any], touches: Sequence[tuple[int, RawTouch]]) -> list[RawCall]:
-    """Makes calls of the tracer's flat list."""
-    calls: list[RawCall] = []
-    place, touched, total = 0, 0, 0
-    while place < len(raw):
-        facts, began, took, code, line, module = raw[place : place + HEADER]
-        middle = place + HEADER
-        while raw[middle] is not RESULTS:
-            middle += 3
-        end = middle + 1
-        while end < len(raw) and not isinstance(raw[end], OpFacts):
-            end += 3
-        own = []
-        while touched < len(touches) and touches[touched][0] <= middle:
-            own.append(touches[touched][1])
-            touched += 1
-        given, made = tuple(raw[place + HEADER : middle]), tuple(raw[middle + 1 : end])
-        summed = bool(made) and facts.checked and made[2] in FLOATS
-        calls.append(
-            RawCall(
-                facts, began, took, code, line, module, given, made, own, total if summed else -1
-            )
-        )
-        total += summed
-        place = end
-    return calls
-
-
-def describe(func: Any) -> OpFacts:
-    """Looks up an `OpOverload` once."""
-    arguments = func._schema.arguments
-    kinds = [str(argument.type) for argument in arguments]
-    single = [n for n, kind in enumerate(kinds) if kind in ("Tensor", "Optional[Tensor]")]
-    view = bool(func.is_view) or func.name() in HIDDEN_VIEWS
-    return OpFacts(
-        name=str(func),
-        view=view,
-        checked=not view and not func.name().startswith(BLANK),
-        writes=tuple(
-            position
-            for position, argument in enumerate(arguments)
-            if argument.alias_info is not None and argument.alias_info.is_write
-        ),
-        tensors=tuple(n for n in single if not arguments[n].kwarg_only),
-        lists=tuple(
-            n for n, kind in enumerate(kinds) if kind.startswith("List[") and "Tensor" in kind
-        ),
-        keywords=tuple((arguments[n].name, n) for n in single if arguments[n].kwarg_only),
-    )
 
 
 LIBRARIES: tuple[str, ...] = (

@@ -1,18 +1,38 @@
 """The tracers of one frame: one a thread and part, gathered into rows when the frame is done."""
 
-import re
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kvstudio.engine.op_rows import WatchedCache, op_rows, short_path, source_files
+from kvstudio.engine.judging import Judged, judge
+from kvstudio.engine.op_rows import op_rows, short_path, source_files
+from kvstudio.engine.shadow import ShadowMemory, Watched
 from kvstudio.engine.tracer import OpKnowledge, OpTracer
+from kvstudio.recording.evidence import Attention, Misuse
 from kvstudio.recording.rows import Op
 from kvstudio.recording.spec import TraceLevel
 from kvstudio.recording.writer import RecordingWriter
 
-INDEXED_WRITE = re.compile(r"aten\.(index_|_index_put|scatter|masked_|put_)")
-Watched = tuple[Mapping[object, str], Mapping[str, WatchedCache]]
+
+@dataclass
+class Traced:
+    """What one thread did in one part of a frame; judged before the shadow is used again."""
+
+    part: int
+    tracer: OpTracer
+    memory: ShadowMemory | None
+    judged: Judged | None = None
+
+
+@dataclass
+class Evidence:
+    """The ops of a frame, and what was found of them; `op` is an index among `ops`."""
+
+    ops: list[Op] = field(default_factory=list)
+    misuses: list[Misuse] = field(default_factory=list)
+    attentions: list[Attention] = field(default_factory=list)
 
 
 class Tracing:
@@ -22,34 +42,35 @@ class Tracing:
         self._knowledge = knowledge
         self._full = level == "full"
         self._began_ns = began_ns
-        self._traced: list[tuple[int, OpTracer, Mapping[str, WatchedCache]]] = []
-        self._rows: dict[int, list[Op]] = {}
+        self._traced: list[Traced] = []
+        self._frame = 0
         self._known_sources: set[str] = set()
+        self._lock = threading.Lock()  # a Mimi thread may judge while another takes
 
     @contextmanager
-    def part(self, number: int, watched: Watched = ({}, {})) -> Iterator[None]:
+    def part(self, number: int, watched: Watched | None = None) -> Iterator[None]:
         """Traces what this thread does while entered, as part `number` of the frame."""
         if not self._full:
             yield
             return
-        tracer = OpTracer(self._knowledge, watched[0])
+        self._judge_all()
+        tracer = OpTracer(self._knowledge, {} if watched is None else watched.bind())
         try:
             with tracer:
                 yield
         finally:
-            self._traced.append((number, tracer, watched[1]))
+            tracer.ropes = list(tracer.ropes)  # the thread's own list goes on
+            memory = None if watched is None else watched.memory
+            with self._lock:
+                self._traced.append(Traced(number, tracer, memory))
 
     def written(self, part: int) -> dict[int, list[tuple[int, int]]]:
-        """Slot ranges that the ops of a part wrote, by cache id.
-
-        An indexed write touches what it is given, which is the whole cache, so for it the changed
-        content decides which slots were written.
-        """
+        """Slot ranges that the ops of a part wrote, by cache id."""
+        self._judge_all()
         ranges: dict[int, list[tuple[int, int]]] = {}
-        for op in self._rows_of(part):
-            if INDEXED_WRITE.match(op.name):
-                continue
-            for touch in op.touches:
+        for traced in self._traced:
+            touches = traced.judged.touches if traced.judged and traced.part == part else {}
+            for touch in (each for own in touches.values() for each in own):
                 if touch.write and touch.last > touch.first:
                     ranges.setdefault(touch.cache, []).append((touch.first, touch.last))
         return ranges
@@ -57,31 +78,45 @@ class Tracing:
     def adopt(self, other: "Tracing") -> None:
         """Takes over what another tracing saw, such as that of the voice prefill."""
         if self._full:
+            other._judge_all()
             self._traced += other._traced
 
-    def take(self, writer: RecordingWriter) -> list[Op]:
-        """The rows of everything since the last call; source files go to the recording."""
-        for _, tracer, _ in self._traced:
-            for file in source_files(tracer) - self._known_sources:
-                self._known_sources.add(file)
-                text = _read(file)
-                if text is not None:
-                    writer.add_source(short_path(file), text)
-        parts = dict.fromkeys(number for number, _, _ in self._traced)
-        ops = [op for number in parts for op in self._rows_of(number)]
-        self._traced.clear()
-        self._rows.clear()
-        return ops
+    def take(self, writer: RecordingWriter) -> Evidence:
+        """Everything since the last call, a frame's worth; source files go to the recording."""
+        self._judge_all()
+        with self._lock:
+            traced, self._traced = self._traced, []
+        self._frame += 1
+        evidence = Evidence()
+        parts = dict.fromkeys(each.part for each in traced)
+        for each in (each for part in parts for each in traced if each.part == part):
+            self._add_sources(each.judged, writer)
+            self._add(each, evidence)
+        return evidence
 
-    def _rows_of(self, part: int) -> list[Op]:
-        if part not in self._rows:
-            self._rows[part] = [
-                op
-                for number, tracer, caches in self._traced
-                if number == part
-                for op in op_rows(tracer, number, caches, self._began_ns)
-            ]
-        return self._rows[part]
+    # ---- private ------------------------------------------------------------------------------
+
+    def _judge_all(self) -> None:
+        """In the order in which it happened: what is judged later finds what was written before."""
+        with self._lock:
+            for traced in self._traced:
+                if traced.judged is None:
+                    traced.judged = judge(traced.tracer, traced.memory, self._frame)
+
+    def _add(self, traced: Traced, evidence: Evidence) -> None:
+        judged, first = traced.judged, len(evidence.ops)
+        assert judged is not None
+        evidence.ops += op_rows(judged, traced.part, traced.tracer.thread, self._began_ns)
+        evidence.misuses += [replace(each, op=each.op + first) for each in judged.misuses]
+        evidence.attentions += [replace(each, op=each.op + first) for each in judged.attentions]
+
+    def _add_sources(self, judged: Judged | None, writer: RecordingWriter) -> None:
+        assert judged is not None
+        for file in source_files(judged) - self._known_sources:
+            self._known_sources.add(file)
+            text = _read(file)
+            if text is not None:
+                writer.add_source(short_path(file), text)
 
 
 def _read(file: str) -> str | None:

@@ -8,7 +8,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kvstudio.engine.geometry import BOTH, CacheGeometry, K, V, covered_slots
+from kvstudio.engine.geometry import BOTH, CacheGeometry, K, V, covered_cells, covered_slots
 
 Ranges = tuple[tuple[int, int, int], ...]
 
@@ -46,6 +46,16 @@ def marked(case: Case) -> dict[int, set[int]]:
     touched[case.view.reshape(-1)] = True
     by_slot = touched.view(case.cache.shape).any(4).any(3).any(1)  # [2, T]
     return {kv: set(torch.nonzero(by_slot[kv]).flatten().tolist()) for kv in (K, V)}
+
+
+def cells(view: torch.Tensor, geometry: CacheGeometry) -> set[int]:
+    shape, stride = tuple(view.shape), tuple(view.stride())
+    return set(covered_cells(geometry, view.storage_offset(), shape, stride).tolist())
+
+
+def marked_cells(case: Case) -> set[int]:
+    """The cells (half, batch, slot, head) of the numbers that the view shows."""
+    return set((case.view.reshape(-1) // case.geometry.dim).tolist())
 
 
 @st.composite
@@ -130,6 +140,7 @@ MOVES = (sliced, selected, permuted, expanded, unfolded, flattened, restrided)
 def test_covers_what_the_elements_say_in_as_few_ranges_as_can_be(case: Case) -> None:
     ranges = covered(case.view, case.geometry)
     assert as_sets(ranges) == marked(case)
+    assert cells(case.view, case.geometry) == marked_cells(case)
     if case.view.numel() == 0:
         assert len(ranges) == 1
     for kv, first, last in ranges:

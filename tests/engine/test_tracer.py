@@ -9,7 +9,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from kvstudio.engine.op_rows import FINITE, INF, NAN, op_rows, shape_words
+from kvstudio.engine.judging import judge
+from kvstudio.engine.op_rows import op_rows, shape_words
+from kvstudio.engine.sums import FINITE, INF, NAN
 from kvstudio.engine.tracer import OpKnowledge, OpTracer
 from kvstudio.engine.wrapping import wrapped
 from kvstudio.recording.reader import Recording
@@ -61,7 +63,7 @@ def _content(tensor: torch.Tensor) -> int:
 def traced(function: Callable[[], object]) -> list[Op]:
     with OpTracer(OpKnowledge(), {}) as tracer:
         function()
-    return op_rows(tracer, FLOW_LM, {}, 0)
+    return op_rows(judge(tracer, None, 0), FLOW_LM, tracer.thread, 0)
 
 
 @pytest.fixture(scope="module")

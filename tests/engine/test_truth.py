@@ -325,7 +325,7 @@ def test_ops_that_wrote_and_read_a_slot(seen: Seen) -> None:
 
 
 def test_ops_that_read_grouped_heads(grouped: Seen) -> None:
-    """The heads are repeated first, and it is that copy which reads the cache."""
+    """The heads are repeated first, and it is that copy which attention looks at."""
     frame = grouped.frames("decode")[3]
     for cache in grouped.caches_of("flow_lm"):
         after = grouped.recording.cache_states(frame.id)[cache.id].offset or 0
@@ -335,9 +335,9 @@ def test_ops_that_read_grouped_heads(grouped: Seen) -> None:
             for op, touch in touches
             if not touch.write
         ]
-        assert sorted(read[-2:]) == [
-            ("aten.clone.default", 0, 0, after),
-            ("aten.clone.default", 1, 0, after),
+        attention = "aten._scaled_dot_product_flash_attention_for_cpu.default"
+        assert sorted(read[-4:]) == [
+            (name, kv, 0, after) for name in (attention, "aten.clone.default") for kv in (0, 1)
         ]
 
 

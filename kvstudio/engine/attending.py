@@ -1,0 +1,123 @@
+"""How an attention op looked at its cache: which slots it was given and which it attended to."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from kvstudio.engine.geometry import Cells
+from kvstudio.engine.raw_calls import Kept, RawCall
+from kvstudio.engine.shadow import CacheShadow
+from kvstudio.recording.evidence import Attention
+
+MASKED_OUT = -1e30  # an additive mask takes away at least this much of what is not to be seen
+
+
+@dataclass(frozen=True)
+class Looked:
+    """One attention op.
+
+    Attributes:
+        slots: the slot of each key.
+        allowed: which query may attend to which key, `[queries, keys]`.
+    """
+
+    shadow: CacheShadow
+    keys: Tensor
+    values: Tensor
+    slots: Cells
+    allowed: NDArray[np.bool_]
+
+    def masked(self, tensor: Tensor) -> Mapping[int, bool] | None:
+        """Of the keys or the values, by slot: whether no query attends there."""
+        if tensor is not self.keys and tensor is not self.values:
+            return None
+        unseen: list[bool] = np.flatnonzero(~self.allowed.any(0)).tolist()
+        return {int(slot): key in unseen for key, slot in enumerate(self.slots)}
+
+    def row(self, op: int, frame: int, rope: int | None) -> Attention:
+        shadow = self.shadow
+        queries = shadow.offset + np.arange(len(self.allowed))[:, None]  # their positions
+        keys = self._key_positions(int(queries.max()))
+        future = self.allowed & (keys > queries)
+        age = queries - keys
+        context = shadow.row.context
+        outside = self.allowed & (age >= context) if context is not None else np.zeros(1, bool)
+        due = (age >= 0) & (keys >= shadow.pad) & (age < (context or np.inf))
+        last = np.flatnonzero(self.allowed[-1])
+        written = np.flatnonzero(shadow.writer[: shadow.geometry.cells // 2] == frame)
+        return Attention(
+            op=op,
+            cache=shadow.row.id,
+            queries=len(self.allowed),
+            keys=len(self.slots),
+            position=shadow.offset,
+            slot=int(shadow.slots_of(written).min()) if len(written) else None,
+            rope=rope,
+            oldest=int(self.slots[last].min()) if len(last) else None,
+            newest=int(self.slots[last].max()) if len(last) else None,
+            attended=len(last),
+            future=int(future.sum()),
+            outside=int(outside.sum()),
+            missing=self._expected() - int((self.allowed & due).sum()),
+        )
+
+    def _key_positions(self, newest: int) -> Cells:
+        """Slots are positions, but in a ring that has come round: the newest that may be there."""
+        shadow = self.shadow
+        if shadow.row.context is None or shadow.offset < shadow.geometry.slots:
+            return self.slots
+        size = shadow.geometry.slots
+        positions: Cells = newest - (newest - self.slots) % size
+        return positions
+
+    def _expected(self) -> int:
+        """How many pairs of query and key there should be, as far as there are slots for them."""
+        shadow = self.shadow
+        context = shadow.row.context
+        pairs = 0
+        for query in range(shadow.offset, shadow.offset + len(self.allowed)):
+            first = shadow.pad if context is None else max(shadow.pad, query - context + 1)
+            last = query if context is not None else min(query, shadow.geometry.slots - 1)
+            pairs += max(0, last - first + 1)
+        return pairs
+
+
+def look_at_attention(
+    call: RawCall,
+    kept: Kept,
+    key_slots: Callable[[Tensor], tuple[CacheShadow, Cells] | None],
+) -> Looked | None:
+    """What an attention op saw of a cache; None if it is another op, or its keys are no cache's."""
+    if "scaled_dot_product" not in call.facts.name:
+        return None
+    named = dict(zip(call.facts.names, kept.args, strict=False), **kept.kwargs)
+    query, keys, values = (named.get(name) for name in ("query", "key", "value"))
+    if not (isinstance(query, Tensor) and isinstance(keys, Tensor) and isinstance(values, Tensor)):
+        return None
+    if not query.dim() == keys.dim() == values.dim() == 4:
+        return None
+    found = key_slots(keys)
+    if found is None:
+        return None
+    shadow, slots = found
+    mask = named.get("attn_mask", named.get("attn_bias"))
+    allowed = _allowed(mask, query.shape[2], keys.shape[2], bool(named.get("is_causal")))
+    return Looked(shadow, keys, values, slots, allowed)
+
+
+def _allowed(mask: Tensor | None, queries: int, keys: int, causal: bool) -> NDArray[np.bool_]:
+    """`[queries, keys]`: what any batch and head may attend to."""
+    allowed = torch.ones(queries, keys, dtype=torch.bool)
+    if mask is not None:
+        seen = mask.detach().cpu()
+        seen = seen if seen.dtype == torch.bool else seen > MASKED_OUT
+        seen = seen.expand(*seen.shape[:-2], queries, keys).reshape(-1, queries, keys)
+        allowed = seen.any(0)
+    elif causal:
+        allowed = allowed.tril()
+    both: NDArray[np.bool_] = allowed.numpy()
+    return both
