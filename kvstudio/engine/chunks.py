@@ -8,6 +8,7 @@ import torch
 
 from kvstudio.engine import pocket
 from kvstudio.engine.expansion import caches_of
+from kvstudio.engine.frames import Numbering
 from kvstudio.engine.state import ModelState, offset_of, slot_values
 from kvstudio.recording.rows import Base, Cache, Chunk, Expansion
 from kvstudio.recording.writer import RecordingWriter
@@ -23,8 +24,10 @@ class ChunkBook:
         rows: Mapping[str, Cache],
         *,
         keep_values: bool,
+        numbering: Numbering | None = None,
     ) -> None:
         self._tts, self._writer, self._rows = tts, writer, rows
+        self._numbering = numbering or Numbering()
         self._keep_values = keep_values
         self._text, self._token_count = "", 0
         self._state: ModelState | None = None
@@ -46,7 +49,7 @@ class ChunkBook:
         current_end, capacity = _position(state)
         frames = pocket.max_gen_len(self._tts, self._token_count)
         self._chunk = Chunk(
-            id=0 if self._chunk is None else self._chunk.id + 1,
+            id=self._numbering.chunk,
             text=self._text,
             tokens=(),
             current_end=current_end,
@@ -62,6 +65,7 @@ class ChunkBook:
         self._state = state
         self._bases = self._bases_of(state, continues)
         self._writer.begin_chunk(self._chunk, self._bases)
+        self._numbering.chunk += 1
         return self._chunk
 
     def expanded(self, state: ModelState, expansions: Sequence[Expansion]) -> None:

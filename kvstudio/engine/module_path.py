@@ -40,12 +40,17 @@ def rope_positions() -> list[tuple[str, int]]:
 def following_modules(root: torch.nn.Module) -> Iterator[None]:
     """While entered, `module_stack` knows the modules below `root` by their names."""
     with ExitStack() as wrappers:
-        for name, module in root.named_modules():
-            if name:
-                rotary = "rotary" in type(module).__name__.lower()
-                under = _under_rotary(name) if rotary else _under(name)
-                wrappers.enter_context(wrapped(module, "forward", under))
+        for module, wrapper in module_wrappers(root):
+            wrappers.enter_context(wrapped(module, "forward", wrapper))
         yield
+
+
+def module_wrappers(root: torch.nn.Module) -> Iterator[tuple[torch.nn.Module, Callable[..., Any]]]:
+    """For every module below `root` what is to stand around its `forward`."""
+    for name, module in root.named_modules():
+        if name:
+            rotary = "rotary" in type(module).__name__.lower()
+            yield module, _under_rotary(name) if rotary else _under(name)
 
 
 def _under(name: str) -> Callable[..., Any]:

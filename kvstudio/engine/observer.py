@@ -189,10 +189,14 @@ class Observer:
         self._flow.begin(state)
         self._codec.begin_chunk()
         self._step = 0
-        if self._frames.next == 0:
+        if self._wants_voice_frame(state):
             self._add_voice_frame(state)
         self._begin_frame("text", state)
         return chunk
+
+    def _wants_voice_frame(self, state: ModelState) -> bool:
+        """Whether the chunk that begins on `state` is the first to speak with its voice."""
+        return self._frames.next == 0
 
     def _add_voice_frame(self, state: ModelState) -> None:
         self._frames.open(self._book.current.id, "voice").add_state(*self._flow.after(state))
