@@ -1,6 +1,6 @@
 """How an attention op looked at its cache: which slots it was given and which it attended to."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,17 +26,12 @@ class Looked:
     """
 
     shadow: CacheShadow
-    keys: Tensor
-    values: Tensor
     slots: Cells
     allowed: NDArray[np.bool_]
 
-    def masked(self, tensor: Tensor) -> Mapping[int, bool] | None:
-        """Of the keys or the values, by slot: whether no query attends there."""
-        if tensor is not self.keys and tensor is not self.values:
-            return None
-        unseen: list[bool] = np.flatnonzero(~self.allowed.any(0)).tolist()
-        return {int(slot): key in unseen for key, slot in enumerate(self.slots)}
+    def masked(self, slots: Cells) -> bool:
+        """Whether no query attends to any of these slots."""
+        return not bool(self.allowed[:, np.isin(self.slots, slots)].any())
 
     def row(self, op: int, frame: int, rope: int | None) -> Attention:
         shadow = self.shadow
@@ -106,7 +101,7 @@ def look_at_attention(
     shadow, slots = found
     mask = named.get("attn_mask", named.get("attn_bias"))
     allowed = _allowed(mask, query.shape[2], keys.shape[2], bool(named.get("is_causal")))
-    return Looked(shadow, keys, values, slots, allowed)
+    return Looked(shadow, slots, allowed)
 
 
 def _allowed(mask: Tensor | None, queries: int, keys: int, causal: bool) -> NDArray[np.bool_]:

@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from kvstudio.engine.geometry import BOTH, Cells, K, V, ranges_of
+from kvstudio.engine.geometry import BOTH, Cells, K, V, runs
 from kvstudio.engine.shadow import CacheShadow
 
 
@@ -28,8 +28,9 @@ def slot_ranges(shadow: CacheShadow, cells: Cells) -> list[tuple[int, int, int]]
     """(kv, first, last) that cells make up; K and V together where they are the same slots."""
     if not len(cells):
         return []
-    halves, slots = shadow.halves_of(cells), shadow.slots_of(cells)
-    found = {kv: ranges_of(slots[halves == kv]) for kv in (K, V)}
+    covered = np.zeros((2, shadow.geometry.slots), bool)
+    covered[shadow.halves_of(cells), shadow.slots_of(cells)] = True
+    found = [runs(half) for half in covered]
     if found[K] == found[V]:
         return [(BOTH, first, last) for first, last in found[K]]
     return [(kv, first, last) for kv in (K, V) for first, last in found[kv]]

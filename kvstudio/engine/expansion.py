@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 import torch
 
-from kvstudio.engine.state import INTEGER_OF_SIZE, ModelState, nan_slots, runs
+from kvstudio.engine.geometry import runs
+from kvstudio.engine.state import INTEGER_OF_SIZE, ModelState, nan_slots
 from kvstudio.recording.rows import Cache, Expansion
 
 SlotBits = torch.Tensor

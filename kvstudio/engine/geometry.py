@@ -76,6 +76,12 @@ def _covered_rows(row: int, offset: int, shape: Sequence[int], stride: Sequence[
     return np.unique(starts // row)
 
 
+def runs(mask: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """The runs of True as half-open ranges."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+
+
 def ranges_of(slots: Cells) -> tuple[tuple[int, int], ...]:
     """Slot numbers as half-open ranges."""
     slots = np.unique(slots)

@@ -58,27 +58,29 @@ class _Judge:
         self._ropes = dict(tracer.ropes)
         totals = sum_flags([*tracer.sums, *tracer.met.values()])
         self._totals = totals
-        self._dirty = any(totals)
-        met = totals[len(tracer.sums) :]
-        # By id of the Python object; later ops take over recycled ids.
-        self._numbers: dict[int, int] = dict(zip(tracer.met, met, strict=True))
+        met = zip(tracer.met, totals[len(tracer.sums) :], strict=True)
+        # What holds NaN or Inf, by id of the Python object; later ops take over recycled ids.
+        self._unsound = {identity: flag for identity, flag in met if flag}
         self._storages = {shadow.storage: shadow for shadow in self._memory.caches.values()}
         self._misuses = Misuses(frame)
         self._result = Judged(self._calls, misuses=self._misuses.found)
 
     def judged(self) -> Judged:
         for index, call in enumerate(self._calls):
+            unsound = self._unsound
             coming_in = FINITE
-            if self._dirty:
-                coming_in = worst(self._numbers.get(each, FINITE) for each in call.arguments[::3])
+            if unsound:
+                coming_in = worst(unsound[each] for each in call.arguments[::3] if each in unsound)
             if call.kept is not None:
                 coming_in = worst((coming_in, self._follow(index, call, call.kept, coming_in)))
-                self._dirty |= coming_in != FINITE
             out = self._totals[call.total] if call.total >= 0 else FINITE
             if call.facts.view:
                 out = coming_in  # as finite as what it looks at
-            if self._dirty:
-                self._numbers.update(dict.fromkeys(call.results[::3], out))
+            for identity in call.results[::3]:
+                if out:
+                    unsound[identity] = out
+                else:
+                    unsound.pop(identity, None)
             self._result.flags.append((coming_in, out))
         return self._result
 
@@ -99,8 +101,8 @@ class _Judge:
         else:
             looked = self._attention(index, call, kept)
             if short_name(call) not in HARMLESS:
-                for each, lying in given:
-                    self._misuses.use(index, lying, None if looked is None else looked.masked(each))
+                for _, lying in given:
+                    self._misuses.use(index, lying, looked)
         return NAN if nan else FINITE
 
     def _lying(self, tensor: Tensor) -> list[Lying]:

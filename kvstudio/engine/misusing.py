@@ -1,11 +1,11 @@
 """What no healthy run does to the slots of a cache, told as misuses."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-import numpy as np
 from torch import Tensor
 
+from kvstudio.engine.attending import Looked
 from kvstudio.engine.cells import Lying, beginning, slot_ranges
 from kvstudio.engine.geometry import BOTH, Cells
 from kvstudio.engine.raw_calls import RawCall
@@ -62,16 +62,16 @@ class Misuses:
             )
         return lost
 
-    def use(self, index: int, lying: Iterable[Lying], masked: Mapping[int, bool] | None) -> None:
-        """`masked`: of an attention op's keys and values, by slot, whether no query looks there."""
+    def use(self, index: int, lying: Iterable[Lying], looked: Looked | None) -> None:
+        """`looked`: what an attention op attended to."""
         for each in lying:
             shadow = each.shadow
-            self._add(index, "unwritten-read", shadow, each.cells[each.unwritten], masked)
+            self._add(index, "unwritten-read", shadow, each.cells[each.unwritten], looked)
             written = each.cells[~each.unwritten]
             end = shadow.end(self._frame)
             if len(written) and int(shadow.slots_of(written).max()) >= end:
                 late = written[shadow.slots_of(written) >= end]
-                self._add(index, "stale-read", shadow, late, masked)
+                self._add(index, "stale-read", shadow, late, looked)
 
     def _add(
         self,
@@ -79,7 +79,7 @@ class Misuses:
         kind: MisuseKind,
         shadow: CacheShadow,
         cells: Cells,
-        masked: Mapping[int, bool] | None,
+        looked: Looked | None,
     ) -> None:
         for kv, first, last in slot_ranges(shadow, cells):
             slots = shadow.slots_of(cells)
@@ -95,7 +95,7 @@ class Misuses:
                 last=last,
                 head_first=int(heads.min()),
                 head_last=int(heads.max()) + 1,
-                masked=None if masked is None else _all_masked(masked, shadow.slots_of(own)),
+                masked=None if looked is None else looked.masked(shadow.slots_of(own)),
                 fill=shadow.fill_of(own),
                 writer=None if writer == NOBODY else writer,
             )
@@ -108,7 +108,3 @@ class Misuses:
                 self.found[index] = replace(found, kv=found.kv if known.kv == found.kv else BOTH)
                 return
         self.found.append(found)
-
-
-def _all_masked(masked: Mapping[int, bool], slots: Cells) -> bool:
-    return all(masked.get(slot, True) for slot in np.unique(slots).tolist())

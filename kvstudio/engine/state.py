@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from kvstudio.engine import pocket
+from kvstudio.engine.geometry import runs
 from kvstudio.engine.shadow import ShadowMemory, Watched
 from kvstudio.recording.rows import Cache, CacheState, Floats, SlotDelta, TensorState
 
@@ -231,12 +232,6 @@ def summary(tensor: torch.Tensor) -> str:
         return str(tensor.detach().reshape(-1)[0].item())
     finite = array[np.isfinite(array)]
     return f"{finite.min():.4g} .. {finite.max():.4g}" if finite.size else "nothing finite"
-
-
-def runs(mask: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """The runs of True as half-open ranges."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
-    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
 def _count_nan(tensor: torch.Tensor) -> int:

@@ -11,20 +11,27 @@ def sum_flags(sums: Sequence[torch.Tensor]) -> list[int]:
     """For each sum: finite, NaN or Inf; one look at all of them, closer only if one fails."""
     if not sums:
         return []
-    with torch.no_grad():
-        together = torch.stack([_as_double(each) for each in sums])
-        if bool(torch.isfinite(together).all()):
-            return [FINITE] * len(sums)
-        nan, inf = torch.isnan(together).tolist(), torch.isinf(together).tolist()
-    return [NAN if n else INF if i else FINITE for n, i in zip(nan, inf, strict=True)]
+    flags = [FINITE] * len(sums)
+    kinds: dict[tuple[torch.dtype, torch.device], list[int]] = {}
+    for index, each in enumerate(sums):
+        kinds.setdefault((each.dtype, each.device), []).append(index)
+    for (_, device), indices in kinds.items():
+        if device.type == "meta":
+            continue
+        with torch.no_grad():
+            together = torch.stack([sums[index] for index in indices])
+            if bool(torch.isfinite(together).all()):
+                continue
+            nan, inf = torch.isnan(together).tolist(), torch.isinf(together).tolist()
+        for index, is_nan, is_inf in zip(indices, nan, inf, strict=True):
+            flags[index] = NAN if is_nan else INF if is_inf else FINITE
+    return flags
 
 
 def worst(flags: Iterable[int]) -> int:
-    known = set(flags)
-    return NAN if NAN in known else INF if INF in known else FINITE
-
-
-def _as_double(number: torch.Tensor) -> torch.Tensor:
-    if number.device.type == "meta":
-        return torch.zeros((), dtype=torch.float64)
-    return number.detach().to("cpu", torch.float64)
+    found = FINITE
+    for flag in flags:
+        if flag == NAN:
+            return NAN
+        found = found or flag
+    return found
