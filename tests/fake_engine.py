@@ -6,7 +6,7 @@ once.
 
 from collections import deque
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -14,6 +14,9 @@ from kvstudio.app.engine_client import STATE_WORDS, Engine
 from kvstudio.recording import protocol as p
 from kvstudio.recording.spec import RunSpec
 from tests.fakes import VERSIONS, FakeRun
+
+if TYPE_CHECKING:
+    from kvstudio.analysis.finding import Finding
 
 MODEL_CARD: dict[str, Any] = {
     "layers": 2, "heads": 2, "dim": 8, "mimi_layers": 1, "parameters": 2_174_446,
@@ -37,6 +40,7 @@ class FakeEngine(QObject):
         frames: decode steps of a run that is not stopped.
         failing: a command's name: how it fails, once.
         stuck_loading: stay in `loading` until stopped.
+        findings: what its checks will find, each after its frame.
     """
 
     event_received = Signal(object)
@@ -49,6 +53,7 @@ class FakeEngine(QObject):
         self.commands: list[p.Command] = []
         self.failing: dict[str, p.Failed] = {}
         self.stuck_loading = False
+        self.findings: list[Finding] = []
         self.last_printed = ""
         self.started_with: list[str | None] = []
         self.was_shut_down = False
@@ -58,6 +63,8 @@ class FakeEngine(QObject):
         self._model: dict[str, Any] | None = None
         self._voice = ""
         self._allowed = 0
+        self._to_finding = False
+        self._breaks: set[str] = set()
         self._inbox: deque[p.Command] = deque()
         self._turn = QTimer(self, singleShot=True, interval=0)
         self._turn.timeout.connect(self._on_turn)
@@ -178,10 +185,15 @@ class FakeEngine(QObject):
         assert self._run is not None
         until = command.until
         self._allow(10_000 if until is None else until - self._run.frame)
+        self._to_finding = command.to_finding
+
+    def _do_break(self, command: p.Break) -> None:
+        self._breaks = set(command.kinds)
+        self.tell(p.Breaking(command.kinds))
 
     def _allow(self, frames: int) -> None:
         assert self._run is not None
-        self._allowed = frames
+        self._allowed, self._to_finding = frames, False
         self._enter("running", "running", self._run.frame + 1)
 
     def _do_pause(self, command: p.Pause) -> None:
@@ -205,7 +217,15 @@ class FakeEngine(QObject):
             self._run.prefill()
         else:
             self._run.decode(eos=self._run.step == self.frames - 2)
+        new = [each for each in self.findings if each.frame == self._run.frame]
+        if new:
+            known = [each for each in self.findings if (each.frame or 0) <= self._run.frame]
+            self._run.writer.set_findings([each.to_row() for each in known])
         self.tell(p.FrameAdded(self._run.frame))
+        for each in new:
+            self.tell(p.Found(each.kind, each.frame, each.message))
+        if new and (self._to_finding or self._breaks & {each.kind for each in new}):
+            self._allowed = 0
         if self._run.step == self.frames - 1:
             self._end_run("finished", "ended by EOS")
             self._settle()

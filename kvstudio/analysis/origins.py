@@ -144,8 +144,10 @@ def _follows(recording: Recording, finding: Finding, cause: Finding) -> bool:
 
 
 def _lost_by(finding: Finding, cause: Finding) -> bool:
-    """Whether the slots that could not be written are those that an expansion did not make."""
-    return finding.slots is None or cause.slots is None or finding.slots[0] >= cause.slots[0]
+    """Whether the first slot that an expansion did not make is among those that were lost."""
+    if finding.slots is None or cause.slots is None:
+        return False
+    return finding.slots[0] <= cause.slots[0] < finding.slots[1]
 
 
 def _model(recording: Recording, finding: Finding) -> str:

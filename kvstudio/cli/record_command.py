@@ -1,10 +1,13 @@
 """`kvstudio record`: a run without a window."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+import kvstudio
+from kvstudio.cli.check_command import words
 from kvstudio.cli.engine_run import require_new, run_engine
 from kvstudio.cli.options import RunOptions, with_run_options
 from kvstudio.recording.errors import KVStudioError
@@ -20,7 +23,7 @@ def record(
         Path | None, typer.Option(metavar="OUT.wav", help="Also write the audio, as 32-bit float.")
     ] = None,
 ) -> None:
-    """Run a model and record it.
+    """Run a model and record it, and tell what the checks found.
 
     Exit code: 0 done, 2 bad usage or input, 3 the run failed.
     """
@@ -29,8 +32,10 @@ def record(
         if wav.resolve() == out.resolve():
             raise KVStudioError(f"{wav} cannot be both the recording and the audio")
     code = run_engine(options.spec, out, options.python)
-    if wav is not None and out.exists():
-        write_wav(out, wav)
+    if out.exists():
+        sys.stderr.write(words(kvstudio.check(out)))
+        if wav is not None:
+            write_wav(out, wav)
     raise typer.Exit(code)
 
 

@@ -1,7 +1,7 @@
 """The gate that holds the model's threads between frames until the user steps."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
 from kvstudio.recording.errors import KVStudioError
 
@@ -30,6 +30,8 @@ class Gate:
         self._last_allowed = self._last_passed = FIRST_FRAME - 1
         self._next_frame = FIRST_FRAME
         self._held = False
+        self._to_finding = False
+        self._breaks: frozenset[str] = frozenset()
         self._stopped = False
         self._end = threading.Event()
         self._on_held = on_held
@@ -80,23 +82,48 @@ class Gate:
         if count < 1:
             raise KVStudioError(f"cannot step {count} frames; step 1 or more")
         with self._changed:
+            self._to_finding = False
             self._last_allowed = max(self._last_allowed, self._next_frame - 1) + count
             self._changed.notify_all()
 
-    def run(self, until: int | None = None) -> None:
-        """Lets frames happen up to and including `until`, or all."""
+    def run(self, until: int | None = None, *, to_finding: bool = False) -> None:
+        """Lets frames happen up to and including `until`, or all; or up to the next finding."""
         with self._changed:
             if until is not None and until < self._next_frame:
                 raise KVStudioError(
                     f"frame {until} has happened already; the next one is {self._next_frame}"
                 )
+            self._to_finding = to_finding
             self._last_allowed = FOR_EVER if until is None else until
             self._changed.notify_all()
+
+    def break_at(self, kinds: Set[str]) -> None:
+        """From now on holds before the next frame when one of these kinds was found."""
+        with self._changed:
+            self._breaks = frozenset(kinds)
+
+    def found(self, findings: Set[str], seen: Set[str]) -> Set[str]:
+        """Holds before the next frame if somebody waits for what was found in the last one.
+
+        Args:
+            findings: the kinds of new findings.
+            seen: the kinds of all that the checks saw for the first time, consequences too.
+
+        Returns:
+            The kinds for which it holds.
+        """
+        with self._changed:
+            awaited = seen & self._breaks
+            if self._to_finding:
+                awaited = awaited | findings
+            if awaited:
+                self._hold_next()
+            return awaited
 
     def pause(self) -> None:
         """Holds before the next frame."""
         with self._changed:
-            self._last_allowed = self._last_passed
+            self._hold_next()
 
     def stop(self) -> None:
         """Ends the run: every thread at the gate, now or later, gets RunStopped."""
@@ -110,6 +137,10 @@ class Gate:
             self._changed.notify_all()
 
     # ---- private ------------------------------------------------------------------------------
+
+    def _hold_next(self) -> None:
+        self._to_finding = False
+        self._last_allowed = self._last_passed
 
     def _may_pass(self, frame: int) -> bool:
         with self._changed:

@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TextIO
 
+from kvstudio.analysis.origins import ORDER
 from kvstudio.engine import cards, pocket
 from kvstudio.engine.failures import explain
 from kvstudio.engine.gate import Gate
 from kvstudio.engine.latest import Latest
+from kvstudio.engine.live_checks import News
 from kvstudio.engine.progress import Cancelled, ProgressReporter
 from kvstudio.engine.session import Session
 from kvstudio.recording import protocol as p
@@ -42,6 +44,8 @@ class Server:
         self._budgets = Latest(self._budget, "kvstudio budget")
         self._busy: str | None = None
         self._gate: Gate | None = None
+        self._breaks: frozenset[str] = frozenset()
+        self._awaited = ""  # why the run will hold before the next frame
         self._worker = threading.Thread(target=self._work, name="kvstudio worker", daemon=True)
 
     def serve(self, lines: Iterable[str]) -> None:
@@ -108,6 +112,8 @@ class Server:
             self._budgets.ask(command)
         elif isinstance(command, p.Stop):
             self._stop()
+        elif isinstance(command, p.Break):
+            self._break_at(frozenset(command.kinds))
         else:
             self._move(command)
 
@@ -115,14 +121,24 @@ class Server:
         gate = self._gate
         if gate is None or gate.over:
             raise KVStudioError(f"there is no run to {command.name}; start one first")
+        self._awaited = ""
         if isinstance(command, p.Step):
             gate.step(command.count)
         elif isinstance(command, p.Run):
-            gate.run(command.until)
+            gate.run(command.until, to_finding=command.to_finding)
         elif isinstance(command, p.Pause):
             gate.pause()
             if (frame := gate.held) is not None:  # it changed nothing, which is an answer too
                 self._on_held(frame)
+
+    def _break_at(self, kinds: frozenset[str]) -> None:
+        unknown = sorted(kinds.difference(ORDER))
+        if unknown:
+            raise KVStudioError(f"no finding is of the kind {', '.join(unknown)}")
+        self._breaks = kinds
+        if (gate := self._gate) is not None:
+            gate.break_at(kinds)
+        self.emit(p.Breaking(kinds=sorted(kinds)))
 
     def _stop(self) -> None:
         if self._busy is None:
@@ -186,11 +202,14 @@ class Server:
         if not self.session.has_voice(spec):
             self.emit(self._make_voice(spec.voice))
         gate = self._gate = Gate(self._on_held, self._on_released)
+        gate.break_at(self._breaks)
         self._reporter.check()
         writer = self.session.open_recording(spec, path)
         self.emit(p.Started(path=str(path)))
         self.emit(p.State("running", "splitting the text", 0))
-        outcome = self.session.run(spec, writer, gate, self._on_frame)
+        outcome = self.session.run(
+            spec, writer, gate, self._on_frame, lambda news: self._on_news(news, gate)
+        )
         if outcome.status == "failed":
             self.emit(p.Failed(command="start", message=outcome.reason, detail=outcome.detail))
         return p.Finished(status=outcome.status, reason=outcome.reason, path=str(path))
@@ -198,10 +217,20 @@ class Server:
     def _on_frame(self, frame: int) -> None:
         self.emit(p.FrameAdded(frame=frame))
 
+    def _on_news(self, news: News, gate: Gate) -> None:
+        kinds = {finding.kind for finding in news.findings}
+        awaited = gate.found(kinds, {finding.kind for finding in news.seen})
+        broken_at = [each for each in news.seen if each.kind in awaited - kinds]
+        for each in (*news.findings, *broken_at):
+            self.emit(p.Found(kind=each.kind, frame=each.frame, message=each.message))
+        self._awaited = ", ".join(sorted(awaited))
+
     def _on_held(self, frame: int) -> None:
-        self.emit(p.State("held", f"held before frame {frame}", frame))
+        why = f": {self._awaited}" if self._awaited else ""
+        self.emit(p.State("held", f"held before frame {frame}{why}", frame))
 
     def _on_released(self, frame: int) -> None:
+        self._awaited = ""
         self.emit(p.State("running", f"running frame {frame}", frame))
 
     def _settled(self) -> None:

@@ -1,7 +1,7 @@
 """What the engine holds: a model, a voice, and at most one run."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,9 @@ import torch
 
 from kvstudio.engine import cards, pocket
 from kvstudio.engine.failures import explain
+from kvstudio.engine.faults.plan import FaultPlan
 from kvstudio.engine.gate import Gate, RunStopped
+from kvstudio.engine.live_checks import LiveChecks, News
 from kvstudio.engine.observer import Observer
 from kvstudio.engine.progress import ProgressReporter, reported_downloads
 from kvstudio.engine.voices import Voice, make_voice
@@ -47,6 +49,9 @@ class Session:
         self._settings: pocket.Settings | None = None
         self._writer: RecordingWriter | None = None
         self._voice_used = False
+        self.plan: FaultPlan | None = None
+        """What the edits do to the run for which a recording was opened last."""
+        self._speaker: Voice | None = None  # the voice of that run
 
     # ---- model and voice ----------------------------------------------------------------------
 
@@ -87,12 +92,16 @@ class Session:
     # ---- runs ---------------------------------------------------------------------------------
 
     def open_recording(self, spec: RunSpec, path: Path) -> RecordingWriter:
-        """A new recording of `spec`, with what is known before the run."""
+        """A new recording of `spec`, with what is known before the run.
+
+        Raises:
+            SpecError: an edit that cannot be applied to this run.
+            UnwritableRecording: the file cannot be made.
+        """
         tts = self._loaded()
-        if spec.edits:
-            raise SpecError(f"unknown recipe {spec.edits[0].recipe!r}: there are no recipes yet")
-        assert self.voice is not None
         assert self.source is not None
+        self.plan = FaultPlan(tts, spec.edits, demo=self.source.kind == "demo")
+        self._speaker = self._voice_for(spec, self.plan)
         return RecordingWriter(
             path,
             spec,
@@ -100,7 +109,7 @@ class Session:
             sample_rate=int(tts.sample_rate),
             frame_rate=float(tts.mimi.frame_rate),
             model=cards.model_card(tts, self.source),
-            voice=self.voice.card,
+            voice=self._speaker.card,
         )
 
     def run(
@@ -109,13 +118,26 @@ class Session:
         writer: RecordingWriter,
         gate: Gate,
         on_frame: Callable[[int], None] | None = None,
+        on_news: Callable[[News], None] | None = None,
     ) -> Outcome:
-        """Runs the spec into the recording, held at the gate, and closes it; never raises."""
+        """Runs the spec into the recording, held at the gate, and closes it; never raises.
+
+        Args:
+            spec: what to run.
+            writer: of the recording.
+            gate: where the run is held.
+            on_frame: told of each frame once it is in the recording, with its findings.
+            on_news: told what the checks found, unless nothing is traced.
+        """
         self._writer = writer
+        checks = LiveChecks(
+            writer, checking=spec.trace != "off", on_frame=on_frame, on_news=on_news
+        )
         try:
-            outcome = self._run(spec, writer, gate, on_frame)
+            outcome = self._run(spec, writer, gate, checks.frame_added)
         except Exception as error:  # noqa: BLE001 -- a model or a disk where nothing could begin
             outcome = Outcome("failed", *explain(error, "beginning the run"))
+        checks.finish(outcome.status)
         self._drain()
         self._writer = None
         writer.finish(outcome.status, outcome.reason)
@@ -142,27 +164,46 @@ class Session:
         spec: RunSpec,
         writer: RecordingWriter,
         gate: Gate,
-        on_frame: Callable[[int], None] | None,
+        on_frame: Callable[[int], None],
     ) -> Outcome:
-        tts = self._loaded()
-        assert self.voice is not None
+        tts, plan, voice = self._loaded(), self.plan, self._speaker
+        assert plan is not None
+        assert voice is not None
         assert self._settings is not None
-        observer = Observer(tts, writer, gate, spec.trace, on_frame, self.voice.trace)
+        observer = Observer(tts, writer, gate, spec.trace, on_frame, voice.trace, plan)
         self._settings.apply(tts, spec)
-        self._voice_used = not spec.copy_state
+        if voice is self.voice:
+            self._voice_used = not spec.copy_state
         try:
-            return self._observe(spec, observer, gate)
+            outcome = self._observe(spec, observer, gate, plan, voice)
         finally:
             self._settings.restore(tts)
+        missed = "".join(f"; {edit} was not reached" for edit in plan.unused)
+        return replace(outcome, reason=outcome.reason + missed)
 
-    def _observe(self, spec: RunSpec, observer: Observer, gate: Gate) -> Outcome:
-        assert self.tts is not None
+    def _voice_for(self, spec: RunSpec, plan: FaultPlan) -> Voice:
+        """The voice of a run; made afresh, and for this run alone, if an edit changes it."""
         assert self.voice is not None
-        arguments = pocket.stream_arguments(self.tts, spec, gate.end)
+        if spec.edits:
+            plan.require_reachable(self.budget(spec.text, spec.max_tokens))
+        if not plan.spoils_voice:
+            return self.voice
+        self.reporter.step(f"making voice {spec.voice} with edits")
+        demo = self.source is not None and self.source.kind == "demo"
+        with plan.making():
+            voice = make_voice(self._loaded(), spec.voice, demo)
+        plan.spoil(voice.state)
+        return voice
+
+    def _observe(
+        self, spec: RunSpec, observer: Observer, gate: Gate, plan: FaultPlan, voice: Voice
+    ) -> Outcome:
+        tts = self._loaded()
+        arguments = pocket.stream_arguments(tts, spec, gate.end)
         try:
-            with observer.observing():
+            with plan.doors(), observer.observing(), plan.applied():
                 torch.manual_seed(spec.seed)
-                stream = self.tts.generate_audio_stream(self.voice.state, spec.text, **arguments)
+                stream = tts.generate_audio_stream(voice.state, spec.text, **arguments)
                 for _ in stream:
                     pass
                 observer.finish()

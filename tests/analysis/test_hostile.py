@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from kvstudio.analysis.checker import Checker
 from kvstudio.recording.errors import DamagedRecording
+from kvstudio.recording.reader import Recording
 from tests.analysis.checks.running import report_of
 from tests.fakes import FakeRun
 from tests.recording.test_hostile import VALUES, columns
@@ -29,7 +31,10 @@ def sick(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         connection.execute("UPDATE expansion SET changed_slot = 1")
         connection.execute("UPDATE tensor_state SET dtype = 'int8' WHERE tensor = 0")
         connection.execute("UPDATE op SET nan_in = 0")
-    kinds = {finding.kind for finding in report_of(path).findings}
+    with Recording.open(path) as recording:
+        checker = Checker(recording)
+        checker.advance()
+        kinds = {finding.kind for finding in checker.seen()}
     assert kinds > {"expansion-corrupt", "dropped-write", "dtype-mismatch", "nan-produced"}
     return path.read_bytes()
 

@@ -269,3 +269,45 @@ def test_every_waiting_thread_is_stopped() -> None:
     for thread in threads:
         thread.join(PATIENCE_S)
     assert sorted(stopped) == [1, 2, 3]
+
+
+def finding(runner: Runner, at: int, findings: set[str], seen: set[str]) -> None:
+    """From now on the checks find this in frame `at`."""
+
+    def found(frame: int) -> None:
+        if frame == at:
+            runner.gate.found(findings, seen)
+
+    runner.before_frame = found
+
+
+def test_it_holds_at_a_finding_that_is_waited_for(runner: Runner) -> None:
+    finding(runner, 3, {"hole"}, {"hole"})
+    runner.gate.run(to_finding=True)
+    runner.thread.start()
+    runner.await_held(4)
+    finding(runner, 5, {"hole"}, {"hole"})
+    runner.gate.run(6)  # not to the next finding
+    runner.await_held(7)
+
+
+def test_it_holds_at_a_consequence_only_if_its_kind_is_broken_at(runner: Runner) -> None:
+    finding(runner, 2, set(), {"nan-produced"})
+    runner.gate.run(4, to_finding=True)
+    runner.thread.start()
+    runner.await_held(5)
+    runner.gate.break_at({"nan-produced"})
+    finding(runner, 6, set(), {"nan-produced"})
+    runner.gate.run()
+    runner.await_held(7)
+    assert runner.gate.found({"hole"}, {"hole", "nan-produced"}) == {"nan-produced"}
+    assert runner.gate.found({"hole"}, {"hole"}) == set()
+
+
+def test_a_step_ends_the_waiting_for_a_finding(runner: Runner) -> None:
+    runner.gate.run(2, to_finding=True)
+    runner.thread.start()
+    runner.await_held(3)
+    runner.gate.step()
+    runner.await_held(4)
+    assert runner.gate.found({"hole"}, {"hole"}) == set()

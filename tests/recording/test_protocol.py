@@ -42,6 +42,7 @@ def messages(kind: type[Message]) -> st.SearchStrategy[Message]:
 def _values(hint: object) -> st.SearchStrategy[object]:
     objects = st.dictionaries(st.text(), JSON, max_size=3)
     known: dict[object, st.SearchStrategy[object]] = {
+        bool: st.booleans(),
         int: st.integers(),
         str: st.text() | st.just("\udce9\n\u2028"),
         float: st.floats(allow_nan=False),
