@@ -1,9 +1,11 @@
 """The first arrangement of the docks; the user may change all of it.
 
 +--------+-----------------+-----------+
-| setup  | cache map       | ops       |
-| ledger +-----------------+ tensors   |
-|        | layer           | log       |
+| setup  | cache map       | findings  |
+| ledger +-----------------+-----------+
+|        | layer           | ops       |
+|        |                 | tensors   |
+|        |                 | log       |
 +--------+-----------------+-----------+
 | frames                               |
 | audio                                |
@@ -20,14 +22,15 @@ Group = tuple[str, ...]
 LEFT: Group = ("setup", "ledger")
 UPPER: Group = ("cache_map",)
 LOWER: Group = ("layer",)
-RIGHT: Group = ("ops", "tensors", "log")
+RIGHT: Group = ("findings",)
+RIGHT_BELOW: Group = ("ops", "tensors", "log")
 BOTTOM: Group = ("frames",)
 FOOT: Group = ("audio",)
 
 # Shares of the window's height and width; a form gains nothing from more width.
 LEFT_WIDTHS = (316, 360)
 RIGHT_SHARE = 0.31
-HEIGHTS = ((UPPER, 0.34), (LOWER, 0.23), (BOTTOM, 0.12), (FOOT, 0.2))
+HEIGHTS = ((UPPER, 0.34), (LOWER, 0.23), (RIGHT, 0.29), (BOTTOM, 0.12), (FOOT, 0.2))
 
 ACROSS, DOWN = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
 # (beside which group, which group, in which direction); every split divides the first one's place.
@@ -36,9 +39,10 @@ SPLITS = (
     (UPPER, BOTTOM, DOWN),
     (BOTTOM, FOOT, DOWN),
     (UPPER, RIGHT, ACROSS),
+    (RIGHT, RIGHT_BELOW, DOWN),
     (UPPER, LOWER, DOWN),
 )
-GROUPS: tuple[Group, ...] = (LEFT, UPPER, LOWER, RIGHT, BOTTOM, FOOT)
+GROUPS: tuple[Group, ...] = (LEFT, UPPER, LOWER, RIGHT, RIGHT_BELOW, BOTTOM, FOOT)
 
 
 def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget]) -> None:

@@ -12,6 +12,7 @@ from kvstudio.recording.errors import RecordingError
 from kvstudio.recording.reader import Recording
 
 WIDE = 640
+ROOM_FOR_WORDS = 110
 CHOOSE = "Select an op to see its source line and what it touched."
 
 
@@ -37,7 +38,7 @@ class OpDetails(QSplitter):
         if self._shown == (recording, op):
             return
         self._shown, self._summed = (recording, op), None
-        self.words.show()
+        self._make_room()
         self.source.show()
         try:
             found = recording.ops.get(op)
@@ -82,6 +83,12 @@ class OpDetails(QSplitter):
         elif summed is not None:
             self.show_frame(*summed)
 
+    def _make_room(self) -> None:
+        """In a low place the source line goes first; the table above has the rest in short."""
+        low = self.orientation() == Qt.Orientation.Vertical and self.height() < ROOM_FOR_WORDS
+        is_empty = self._shown is None and self._summed is None
+        self.words.setHidden(is_empty or (low and self._shown is not None))
+
     # ---- Qt overrides -------------------------------------------------------------------------
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -91,3 +98,4 @@ class OpDetails(QSplitter):
             self.setOrientation(wide)
             size = self.width() if wide == Qt.Orientation.Horizontal else self.height()
             self.setSizes([size * 3 // 5, size * 2 // 5])
+        self._make_room()

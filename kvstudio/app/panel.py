@@ -22,8 +22,10 @@ class Changed(Flag):
     OP = auto()
     CACHE = auto()
     SLOT = auto()
+    SECOND = auto()
+    FINDINGS = auto()  # others, another verdict, or another one is chosen
     STYLE = auto()
-    ALL = RECORDING | FRAMES | FRAME | OP | CACHE | SLOT | STYLE
+    ALL = RECORDING | FRAMES | FRAME | OP | CACHE | SLOT | SECOND | FINDINGS | STYLE
 
 
 class Panel(QWidget):
@@ -52,6 +54,7 @@ class Panel(QWidget):
         workspace.frames_added.connect(self._on_frames_added)
         workspace.run_ended.connect(self._on_frames_added)
         workspace.cursor_moved.connect(self._on_cursor_moved)
+        workspace.findings.changed.connect(self._on_findings_changed)
 
     def refresh(self, changed: Changed) -> None:
         """Shows the workspace as it is now; `changed` says what is different."""
@@ -85,6 +88,9 @@ class Panel(QWidget):
                 differs |= flag
         self.mark(differs)
 
+    def _on_findings_changed(self) -> None:
+        self.mark(Changed.FINDINGS)
+
     # ---- Qt overrides -------------------------------------------------------------------------
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -102,4 +108,5 @@ _CURSOR_FLAGS = (
     ("op", Changed.OP),
     ("cache", Changed.CACHE),
     ("slot", Changed.SLOT),
+    ("second", Changed.SECOND),
 )

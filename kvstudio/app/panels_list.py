@@ -3,6 +3,7 @@
 from kvstudio.app.panel import Panel
 from kvstudio.app.panels.audio import AudioPanel
 from kvstudio.app.panels.cache_map import CacheMapPanel
+from kvstudio.app.panels.findings import FindingsPanel
 from kvstudio.app.panels.frames import FramesPanel
 from kvstudio.app.panels.layer import LayerPanel
 from kvstudio.app.panels.ledger import LedgerPanel
@@ -16,6 +17,7 @@ PANELS: tuple[type[Panel], ...] = (
     LedgerPanel,
     CacheMapPanel,
     LayerPanel,
+    FindingsPanel,
     OpsPanel,
     TensorsPanel,
     LogPanel,

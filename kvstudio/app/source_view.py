@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QTextEdit, QVBoxLayout, QW
 from kvstudio.app.theme import Palette, current_palette
 
 GUTTER_PADDING = 8
+LEAST_HEIGHT = 20  # the marked line and nothing else
 BARE = "border: none; border-radius: 0; padding: 0;"
 """For a text that fills its place to the edge."""
 
@@ -33,6 +34,7 @@ class SourceView(QWidget):
         self.path.setMinimumWidth(0)
         self.path.setContentsMargins(6, 3, 6, 3)
         self.text = SourceText()
+        self.text.setMinimumHeight(LEAST_HEIGHT)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)

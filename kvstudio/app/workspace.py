@@ -6,9 +6,11 @@ talk to each other. A panel that wants the cursor elsewhere calls `move`.
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from kvstudio.app.findings.watch import FindingsWatch
 from kvstudio.recording.errors import RecordingError
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Frame
@@ -25,16 +27,21 @@ class Cursor:
         op: op id.
         cache: cache id (a layer).
         slot: slot of that cache.
+        second: of the audio, where a finding is heard; gone when the frame changes.
     """
 
     frame: int | None = None
     op: int | None = None
     cache: int | None = None
     slot: int | None = None
+    second: float | None = None
 
 
 class Workspace(QObject):
     """The open recording and the cursor.
+
+    Attributes:
+        findings: what is wrong with the recording, as far as it is known.
 
     Signals:
         recording_opened: another recording is open, or none.
@@ -57,6 +64,7 @@ class Workspace(QObject):
         self.recording: Recording | None = None
         self.cursor = Cursor()
         self.following = True
+        self.findings = FindingsWatch(self)
         self._poll = QTimer(self, interval=POLL_MS)
         self._poll.timeout.connect(self.refresh)
 
@@ -98,6 +106,7 @@ class Workspace(QObject):
             self.frames_added.emit(new.start, new.stop)
             if self.following or self.cursor.frame is None:
                 self.move(frame=new.stop - 1, following=True)
+        self.findings.refresh()
         if over:
             self.run_ended.emit()
 
@@ -117,9 +126,10 @@ class Workspace(QObject):
         op: int | None = None,
         cache: int | None = None,
         slot: int | None = None,
+        second: float | None = None,
         following: bool | None = None,
     ) -> None:
-        """Moves the cursor; what is not named stays, but another frame deselects the op.
+        """Moves the cursor; what is not named stays, but another frame deselects op and second.
 
         Moving to the newest frame makes the cursor follow the run, moving elsewhere stops it.
         """
@@ -128,15 +138,14 @@ class Workspace(QObject):
         old, new = self.cursor, self.cursor
         if frame is not None:
             frame = max(0, min(frame, len(self.recording.frames) - 1))
-            new = replace(new, frame=frame, op=new.op if frame == old.frame else None)
+            if frame != old.frame:
+                new = replace(new, frame=frame, op=None, second=None)
             at_head = frame == len(self.recording.frames) - 1
             self._follow(at_head if following is None else following)
-        if op is not None:
-            new = replace(new, op=op)
-        if cache is not None:
-            new = replace(new, cache=cache, slot=None if cache != old.cache else new.slot)
-        if slot is not None:
-            new = replace(new, slot=slot)
+        if cache is not None and cache != old.cache:
+            new = replace(new, cache=cache, slot=None)
+        named: dict[str, Any] = {"op": op, "slot": slot, "second": second}
+        new = replace(new, **{name: each for name, each in named.items() if each is not None})
         if new != old:
             self.cursor = new
             self.cursor_moved.emit(old, new)
@@ -163,4 +172,5 @@ class Workspace(QObject):
         if recording is not None:
             frame = len(recording.frames) - 1 if recording.frames else None
             self.cursor = Cursor(frame=frame, cache=0 if recording.caches else None)
+        self.findings.follow(recording)
         self.recording_opened.emit()

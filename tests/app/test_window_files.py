@@ -118,7 +118,7 @@ def test_death_in_a_run_keeps_what_there_is(
     window: MainWindow, engine: FakeEngine, qtbot: QtBot
 ) -> None:
     press(window, "Shift+F10")
-    qtbot.waitUntil(lambda: frames(window) == 10 or engine.state == "held")
+    qtbot.waitUntil(lambda: frames(window) == 11 and engine.state == "held")
     last = frames(window) - 1
     engine.die("The engine ended: killed by SIGKILL.", "terminate called")
     assert messages(window) == [

@@ -2,6 +2,7 @@
 
 import numpy as np
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QTableView, QVBoxLayout, QWidget
 
 from kvstudio.app.cache_words import cache_label
@@ -17,6 +18,10 @@ from kvstudio.app.workspace import Workspace
 from kvstudio.recording.errors import RecordingError
 from kvstudio.recording.reader import Recording
 
+LEAST_TABLE = 56
+ROOM_FOR_SUMS = 240
+"""Height from which on there is room for more than the table while no op is selected."""
+
 
 class OpsPanel(Panel):
     """A bar, a table of ops, and below it the selected op in full."""
@@ -31,6 +36,7 @@ class OpsPanel(Panel):
         self.table = Table(
             "ops", self.model, [c.chars for c in OP_COLUMNS], [COLUMN["module"], COLUMN["source"]]
         )
+        self.table.setMinimumHeight(LEAST_TABLE)
         self.stage = Stage(self.table)
         self.details = OpDetails()
         self.splitter = QSplitter(Qt.Orientation.Vertical)
@@ -120,7 +126,12 @@ class OpsPanel(Panel):
             self.stage.say(f"Reading ops: {known:,} of {all_ops:,} …")
         else:
             self.stage.say(self._why_empty(recording))
-        self.details.setVisible(bool(shown) or self.workspace.cursor.op is not None)
+        self._show_details()
+
+    def _show_details(self) -> None:
+        """The selected op's always; in a low panel the table needs what the frame's would take."""
+        roomy = self.height() >= ROOM_FOR_SUMS and bool(len(self.model.ids))
+        self.details.setVisible(roomy or self.workspace.cursor.op is not None)
 
     def _why_empty(self, recording: Recording) -> str:
         cursor = self.workspace.cursor
@@ -160,6 +171,7 @@ class OpsPanel(Panel):
     def _show_cursor(self, changed: Changed) -> None:
         recording, cursor = self.workspace.recording, self.workspace.cursor
         assert recording is not None, "there is a cursor only in a recording"
+        self._show_details()
         if cursor.op is None:
             self._show_frame_details(recording)
             if self.bar.scope == "all" and changed & (Changed.FRAME | Changed.RECORDING):
@@ -227,3 +239,10 @@ class OpsPanel(Panel):
         column.setSpacing(0)
         column.addWidget(self.bar)
         column.addWidget(self.splitter, 1)
+
+    # ---- Qt overrides -------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self.workspace.recording is not None:
+            self._show_details()
