@@ -23,12 +23,23 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from kvstudio.analysis.checks.capacity import CapacityCheck
+from kvstudio.analysis.checks.codec import CodecStateCheck
 from kvstudio.analysis.checks.ending import EndingCheck
 from kvstudio.analysis.checks.expansion import ExpansionCheck
 from kvstudio.analysis.checks.holes import HolesCheck
+from kvstudio.analysis.checks.laundering import LaunderingCheck
+from kvstudio.analysis.checks.masks import MaskCheck
 from kvstudio.analysis.checks.numbers import AudioNanCheck, NanCheck
 from kvstudio.analysis.checks.offsets import OffsetJumpCheck, OffsetSkewCheck
+from kvstudio.analysis.checks.overwrites import OverwriteCheck
+from kvstudio.analysis.checks.positions import PositionCheck
+from kvstudio.analysis.checks.prefix import PrefixCheck
+from kvstudio.analysis.checks.reads import StaleReadCheck, UnwrittenReadCheck
+from kvstudio.analysis.checks.sharing import SharedStateCheck
+from kvstudio.analysis.checks.sound import ClickCheck, ClippingCheck, SilenceCheck
+from kvstudio.analysis.checks.stopping import StoppingCheck
 from kvstudio.analysis.checks.tensors import TensorsCheck
+from kvstudio.analysis.checks.zeros import ZeroSlotsCheck
 from kvstudio.analysis.finding import Finding
 from kvstudio.analysis.frame_view import FrameView
 from kvstudio.analysis.origins import fold
@@ -55,10 +66,24 @@ CHECKS: tuple[type[Check], ...] = (
     OffsetSkewCheck,
     OffsetJumpCheck,
     HolesCheck,
+    ZeroSlotsCheck,
     TensorsCheck,
+    SharedStateCheck,
+    PrefixCheck,
+    CodecStateCheck,
+    PositionCheck,
+    OverwriteCheck,
+    UnwrittenReadCheck,
+    StaleReadCheck,
+    MaskCheck,
     NanCheck,
-    AudioNanCheck,
+    LaunderingCheck,
+    StoppingCheck,
     EndingCheck,
+    AudioNanCheck,
+    ClickCheck,
+    ClippingCheck,
+    SilenceCheck,
 )
 
 

@@ -62,6 +62,25 @@ class Evidence:
             rows = self._connection.execute(f"SELECT frame, what FROM fed {where} ORDER BY frame")
             return {int(frame): str(what) for frame, what in rows}
 
+    def nan_takers(self, frame: int) -> list[int]:
+        """Ids of the frame's ops that took NaN and gave none, in order."""
+        with reading(self._path):
+            rows = self._connection.execute(
+                "SELECT id FROM op WHERE frame = ? AND nan_in = 1 AND nan_out != 1 ORDER BY id",
+                (frame,),
+            )
+            return [int(op) for (op,) in rows]
+
+    def thread(self, frame: int, part: int) -> str | None:
+        """Name of the thread that ran a part of a frame; None if no op of it was seen."""
+        with reading(self._path):
+            row = self._connection.execute(
+                "SELECT thread.name FROM op JOIN thread ON thread.id = op.thread "
+                "WHERE op.frame = ? AND op.part = ? ORDER BY op.id LIMIT 1",
+                (frame, part),
+            ).fetchone()
+            return None if row is None else str(row[0])
+
     def findings(self) -> list[FindingRow]:
         """What the engine's checks had found after the last frame."""
         return self._rows(FindingRow, f"SELECT {FINDING} FROM finding ORDER BY id")
