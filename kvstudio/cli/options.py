@@ -8,7 +8,8 @@ from typing import Any
 
 from kvstudio.cli import flags
 from kvstudio.recording.errors import SpecError
-from kvstudio.recording.spec import Edit, ModelSource, RunSpec
+from kvstudio.recording.recipes import parse_edit
+from kvstudio.recording.spec import ModelSource, RunSpec
 
 
 @dataclass(frozen=True)
@@ -84,22 +85,6 @@ def with_run_options(command: Callable[..., None]) -> Callable[..., None]:
     merged.__annotations__ = {each.name: each.annotation for each in keyword}
     merged.__name__, merged.__doc__ = command.__name__, command.__doc__
     return merged
-
-
-def parse_edit(text: str) -> Edit:
-    """`RECIPE[:NAME=VALUE,...]@FRAME`, such as `poke:layer=2,slot=7@12`.
-
-    Raises:
-        SpecError: the text has another form.
-    """
-    before, at, frame = text.rpartition("@")
-    recipe, _, listed = before.partition(":")
-    pairs = [each.partition("=") for each in listed.split(",") if each]
-    if not (at and recipe and frame.isdecimal()) or not all(name and is_ for name, is_, _ in pairs):
-        raise SpecError(
-            f"cannot read the edit {text!r}: write RECIPE@FRAME or RECIPE:NAME=VALUE,...@FRAME"
-        )
-    return Edit(recipe, int(frame), {name: value for name, _, value in pairs})
 
 
 def _read_spec(file: Path) -> RunSpec:

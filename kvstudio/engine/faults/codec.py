@@ -1,0 +1,90 @@
+"""Mimi's streaming state is lost, left over from elsewhere, or miscounted between frames."""
+
+from typing import Any
+
+import torch
+
+from kvstudio.engine import pocket
+from kvstudio.engine.faults.live import Live, module_of
+from kvstudio.engine.faults.registry import patch
+from kvstudio.engine.faults.speaking import on_the_side, other_noise
+from kvstudio.recording.errors import SpecError
+
+CLIP = 4  # frames of the clip before
+
+
+@patch("codec-reset")
+def codec_reset(live: Live) -> None:
+    def reset() -> None:
+        state: Any = live.mimi_state
+        if state is None:
+            raise SpecError(
+                f"{live.edit.recipe}: before frame {live.clock.frame} nothing has been decoded, so "
+                "there is no state to reset; choose a later frame"
+            )
+        fresh = _fresh(live, _capacity(live, state))
+        for name, entry in state.items():
+            if _is_meant(live, entry):
+                entry.update(fresh[name])
+        live.note(_names(live) if live.arguments["part"] == "attention" else ())
+
+    reset()
+    live.spoilers.append(reset)
+
+
+def _is_meant(live: Live, entry: Any) -> bool:
+    part = live.arguments["part"]
+    return part == "all" or ("cache" in entry) == (part == "attention")
+
+
+@patch("codec-stale")
+def codec_stale(live: Live) -> None:
+    done = False
+
+    def decode(original: Any, latent: torch.Tensor, mimi_state: Any) -> Any:
+        nonlocal done
+        if not done:
+            done = True
+            clip = on_the_side(lambda: _clip(live, latent, _capacity(live, mimi_state)))
+            for name, entry in mimi_state.items():
+                for key in ("previous", "partial"):
+                    if key in entry:
+                        entry[key].copy_(clip[name][key])
+            live.note()
+        return original(latent, mimi_state)
+
+    live.through("decode", decode)
+
+
+@patch("codec-step")
+def codec_step(live: Live) -> None:
+    def increment(original: Any, module: Any, model_state: Any, increment: int = 1) -> Any:
+        if module is live.tts.mimi:
+            increment = live.number("by")
+            live.note(after=(0, 1))
+        return original(module, model_state, increment)
+
+    live.patch(module_of(live.tts), "increment_steps", increment)
+
+
+def _clip(live: Live, latent: torch.Tensor, capacity: int) -> Any:
+    """The state that another clip leaves."""
+    mimi, state = live.tts.mimi, _fresh(live, capacity)
+    home, steps = module_of(live.tts), pocket.mimi_steps_per_latent(live.tts)
+    with other_noise(live.seed()):
+        for _ in range(CLIP):
+            type(mimi).decode_from_latent(mimi, torch.randn_like(latent), state)
+            home.increment_steps(mimi, state, increment=steps)
+    return state
+
+
+def _fresh(live: Live, capacity: int) -> Any:
+    return module_of(live.tts).init_states(live.tts.mimi, batch_size=1, sequence_length=capacity)
+
+
+def _capacity(live: Live, state: Any) -> int:
+    return int(state[live.codec_attentions()[0][0]]["cache"].shape[2])
+
+
+def _names(live: Live) -> tuple[str, ...]:
+    return tuple(name for name, _ in live.codec_attentions())
