@@ -117,6 +117,7 @@ def test_a_recordings_settings_can_be_used_again(window: MainWindow, tmp_path: P
 def test_death_in_a_run_keeps_what_there_is(
     window: MainWindow, engine: FakeEngine, qtbot: QtBot
 ) -> None:
+    engine.frames = 40
     press(window, "Shift+F10")
     qtbot.waitUntil(lambda: frames(window) == 11 and engine.state == "held")
     last = frames(window) - 1
