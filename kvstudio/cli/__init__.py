@@ -5,6 +5,7 @@
     kvstudio run.kvrec                              open a recording
     kvstudio record --demo --text "Hi." -o hi.kvrec run and record, without a window
     kvstudio check hi.kvrec [--json]                what is wrong with it
+    kvstudio faults [--json]                        what can be broken on purpose, with --edit
 
 Nothing heavy is imported before it is known to be needed: the window must be seen within a second,
 and help within none.
@@ -20,11 +21,12 @@ from typer.core import TyperGroup
 
 from kvstudio.cli.bench_command import bench
 from kvstudio.cli.check_command import check
+from kvstudio.cli.faults_command import faults
 from kvstudio.cli.record_command import record
 from kvstudio.recording.errors import KVStudioError, SpecError
 
 BAD_USAGE = 2
-RUN_COMMANDS = ("record", "check", "bench")
+RUN_COMMANDS = ("record", "check", "faults", "bench")
 
 
 class Commands(TyperGroup):
@@ -47,6 +49,7 @@ app = typer.Typer(
 )
 app.command()(record)
 app.command()(check)
+app.command()(faults)
 app.command()(bench)
 
 

@@ -86,7 +86,7 @@ Edit = Annotated[
     list[str] | None,
     typer.Option(
         metavar="RECIPE[:NAME=VALUE,...]@FRAME",
-        help="Change something at a frame; may be repeated.",
+        help="Break something at a frame, see `kvstudio faults`; may be repeated.",
         rich_help_panel=TEXT,
     ),
 ]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kvstudio.cli.flags import Trace
-from kvstudio.cli.options import parse_edit, run_options
+from kvstudio.cli.options import run_options
 from kvstudio.recording.errors import RecordingError, SpecError
 from kvstudio.recording.spec import Edit, ModelSource, RunSpec
 from tests.fakes import FakeRun
@@ -59,7 +59,7 @@ def test_everything_else() -> None:
         max_tokens=20,
         in_place=True,
         trace=Trace.CACHE,
-        edit=["poke:layer=2,slot=7@12", "mute@3"],
+        edit=["poke-nan:layer=2,slot=7@12", "lost-write@3"],
         python="/opt/fork",
     )
     assert options.spec == RunSpec(
@@ -73,7 +73,7 @@ def test_everything_else() -> None:
         max_tokens=20,
         copy_state=False,
         trace="cache",
-        edits=(Edit("poke", 12, {"layer": "2", "slot": "7"}), Edit("mute", 3)),
+        edits=(Edit("poke-nan", 12, {"layer": "2", "slot": "7"}), Edit("lost-write", 3)),
     )
     assert (options.python, options.asked) == ("/opt/fork", True)
 
@@ -89,30 +89,12 @@ def test_everything_else() -> None:
         ({"seed": -1}, "the seed must be"),
         ({"temperature": -1.0}, "temperature must be"),
         ({"edit": ["poke"]}, "cannot read the edit 'poke': write RECIPE@FRAME"),
+        ({"edit": ["poke@3"]}, "unknown recipe 'poke': did you mean poke-"),
     ],
 )
 def test_what_makes_no_sense_is_said(given: dict[str, Any], says: str) -> None:
     with pytest.raises(SpecError, match=says):
         run_options(**given)
-
-
-@pytest.mark.parametrize(
-    ("text", "edit"),
-    [
-        ("poke@0", Edit("poke", 0)),
-        ("poke:@5", Edit("poke", 5)),
-        ("poke:to=a@b.c,x=@5", Edit("poke", 5, {"to": "a@b.c", "x": ""})),
-        ("poke:f=a=b@5", Edit("poke", 5, {"f": "a=b"})),
-    ],
-)
-def test_edits(text: str, edit: Edit) -> None:
-    assert parse_edit(text) == edit
-
-
-@pytest.mark.parametrize("text", ["", "@", "@3", "poke", "poke@", "poke@-1", "poke@x", "poke:a@3"])
-def test_edits_that_cannot_be_read(text: str) -> None:
-    with pytest.raises(SpecError, match="cannot read the edit"):
-        parse_edit(text)
 
 
 @pytest.fixture
