@@ -146,12 +146,17 @@ class _Judge:
         labels = self._memory.copies.get(keys.untyped_storage())
         if labels is None:
             return None
-        own = labels.as_strided(one.shape, one.stride(), one.storage_offset()).numpy()
-        named = self._memory.cells_of_labels(torch.from_numpy(own[:1]))
-        if not named or not own.all():
+        own = labels.as_strided(one.shape, one.stride(), one.storage_offset())
+        named = self._memory.cells_of_labels(own)
+        if len(named) != 1:
             return None
-        shadow = named[0][0]
-        return shadow, shadow.slots_of(np.abs(own).astype(np.int64) - shadow.first_label)
+        shadow, numbers = named[0][0], own.numpy().astype(np.int64)
+        slots = shadow.slots_of(np.abs(numbers) - shadow.first_label)
+        # New K may have been put behind the copies: it belongs in the slots that follow.
+        known = np.flatnonzero(numbers)
+        follow = np.searchsorted(known, np.arange(len(numbers)), "right") - 1
+        before = known[np.maximum(follow, 0)]
+        return shadow, np.where(numbers == 0, slots[before] + np.arange(len(slots)) - before, slots)
 
     # ---- copies, writes, uses ------------------------------------------------------------------
 
