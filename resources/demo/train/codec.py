@@ -22,16 +22,20 @@ def decode(mimi: MimiModel, latents: Tensor) -> Tensor:
     (hidden,) = mimi.decoder_transformer(hidden, None)
     for layer in mimi.decoder.model:
         hidden = _through(layer, hidden)
-    return hidden[:, 0]
+    audio: Tensor = hidden[:, 0]
+    return audio
 
 
 def _through(layer: nn.Module, hidden: Tensor) -> Tensor:
+    out: Tensor
     if isinstance(layer, StreamingConvTranspose1d):
         # Streaming would keep what hangs over the end for the next call.
-        return layer.convtr(hidden)[..., : hidden.shape[-1] * layer.convtr.stride[0]]
-    if isinstance(layer, StreamingConv1d | SEANetResnetBlock):
-        return layer(hidden, None)
-    return layer(hidden)
+        out = layer.convtr(hidden)[..., : hidden.shape[-1] * layer.convtr.stride[0]]
+    elif isinstance(layer, StreamingConv1d | SEANetResnetBlock):
+        out = layer(hidden, None)
+    else:
+        out = layer(hidden)
+    return out
 
 
 def waveform_distance(heard: Tensor, wanted: Tensor) -> Tensor:
@@ -54,7 +58,8 @@ def _distance_at(heard: Tensor, wanted: Tensor, window: int) -> Tensor:
 def _amplitudes(audio: Tensor, window: int) -> Tensor:
     spectrum = torch.stft(audio, window, window // 4, window=_hann(window), return_complex=True)
     power = spectrum.real.square() + spectrum.imag.square()
-    return (power + 1e-7).sqrt() / (window * 0.375) ** 0.5
+    amplitudes: Tensor = (power + 1e-7).sqrt() / (window * 0.375) ** 0.5
+    return amplitudes
 
 
 @functools.cache

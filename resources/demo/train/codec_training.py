@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from train.codec import decode, spectral_distance, waveform_distance
 from train.latents import LatentSpace
 from train.plan import FRAME
-from train.recordings import Samples, as_audio
+from train.samples import Samples, as_audio
 
 CROP = 12  # frames
 BATCH = 8
@@ -31,7 +31,7 @@ class Sounds:
 
     def crop(self, chance: np.random.Generator, off_grid: float) -> Array:
         """CROP frames of one recording, a share `off_grid` of them from between two frames."""
-        samples = self.recordings[chance.integers(len(self.recordings))]
+        samples = self.recordings[int(chance.integers(len(self.recordings)))]
         spare = len(samples) - CROP * FRAME
         start = int(chance.integers(spare // FRAME + 1)) * FRAME
         if chance.random() < off_grid:
@@ -47,14 +47,14 @@ class EncoderTask:
     def __init__(self, mimi: MimiModel, sounds: Sounds, held_out: Sounds, seed: int) -> None:
         self.seed = seed
         self._mimi, self._sounds, self._held_out = mimi, sounds, held_out
-        self.learning = nn.ModuleDict(
+        self.learning: nn.Module = nn.ModuleDict(
             {
                 "encoder": mimi.encoder,
                 "encoder_transformer": mimi.encoder_transformer,
                 "downsample": mimi.downsample,
             }
         )
-        self.optimisers = [_adamw(self.learning, 3e-3)]
+        self.optimisers: list[torch.optim.Optimizer] = [_adamw(self.learning, 3e-3)]
         self._weight = torch.from_numpy(sounds.space.weight)
 
     def losses(self, chance: np.random.Generator, progress: float) -> dict[str, Tensor]:
@@ -68,14 +68,15 @@ class EncoderTask:
         audio = [self._louder(sounds.crop(chance, 0.25), chance) for _ in range(BATCH)]
         wanted = torch.from_numpy(np.stack([sounds.space.latents_of(crop) for crop in audio]))
         latents = self._mimi.encode_to_latent(torch.from_numpy(np.stack(audio))[:, None])
-        return ((latents - wanted).square() * self._weight).mean()
+        loss: Tensor = ((latents - wanted).square() * self._weight).mean()
+        return loss
 
     @staticmethod
     def _louder(audio: Array, chance: np.random.Generator) -> Array:
         """Sometimes louder or softer, as a user's recording may be."""
         if chance.random() < 0.7:
             return audio
-        return audio * np.float32(np.exp(chance.uniform(-0.5, 0.3)))
+        return np.asarray(audio * np.exp(chance.uniform(-0.5, 0.3)), np.float32)
 
 
 class DecoderTask:
@@ -86,7 +87,7 @@ class DecoderTask:
     def __init__(self, mimi: MimiModel, sounds: Sounds, held_out: Sounds, seed: int) -> None:
         self.seed = seed
         self._mimi, self._sounds, self._held_out = mimi, sounds, held_out
-        self.learning = nn.ModuleDict(
+        self.learning: nn.Module = nn.ModuleDict(
             {
                 "quantizer": mimi.quantizer,
                 "upsample": mimi.upsample,
@@ -94,7 +95,7 @@ class DecoderTask:
                 "decoder": mimi.decoder,
             }
         )
-        self.optimisers = [_adamw(self.learning, 2e-3)]
+        self.optimisers: list[torch.optim.Optimizer] = [_adamw(self.learning, 2e-3)]
         scale = sounds.space.scale
         self._noise = torch.from_numpy(np.clip(0.12 * np.sqrt(scale[0] / scale), 0, 0.25))
 

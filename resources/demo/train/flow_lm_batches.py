@@ -97,10 +97,10 @@ class Examples:
         return groups
 
     def _example(self, text: int, joined: int, chance: np.random.Generator) -> Example:
-        voice = self._all.by_voice[chance.integers(len(self._all.by_voice))]
+        voice = self._all.by_voice[int(chance.integers(len(self._all.by_voice)))]
         said = voice[text]
         if len(said.latents) <= joined and chance.random() < JOINED_SHARE:
-            other = voice[chance.integers(len(voice))]
+            other = voice[int(chance.integers(len(voice)))]
             said = said.then(other) if len(other.latents) <= joined else said
         source = voice[chance.choice(self._sources)]
         frames = int(chance.integers(PROMPT_FRAMES[0], PROMPT_FRAMES[1] + 1))
@@ -138,4 +138,4 @@ def collate(examples: Sequence[Example]) -> Batch:
 def _alignment(said: Utterance) -> Array:
     """A bell around the token each frame is about, [frames, tokens]."""
     distance = said.spoken[:, None] - np.arange(len(said.tokens))
-    return np.exp(-np.square(distance / ALIGNMENT_WIDTH) / 2).astype(np.float32)
+    return np.asarray(np.exp(-np.square(distance / ALIGNMENT_WIDTH) / 2), np.float32)

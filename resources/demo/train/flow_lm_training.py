@@ -159,7 +159,8 @@ def attention(layer: StreamingTransformerLayer, hidden: Tensor, heads: int, mask
     keys = F.linear(normed, weight[width : width + heads * size]).view(shape)
     queries, keys = module.rope(queries, keys, offset=0)
     scores = torch.einsum("bqhd,bkhd->bhqk", queries, keys) * size**-0.5
-    return scores.masked_fill(~mask, float("-inf")).softmax(-1)
+    looks: Tensor = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+    return looks
 
 
 def _at(stages: tuple[tuple[float, int], ...], progress: float) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from train.arrays import write_arrays
 from train.plan import FRAME, RATE
 
 Array = npt.NDArray[np.float32]
@@ -53,21 +54,22 @@ class LatentSpace:
 
     def latents_of(self, audio: Array) -> Array:
         """[samples] to [frames, latents]; a frame that is not full is left out."""
-        return ((log_mel(audio) - self.mean) @ self.basis) / self.scale
+        latents = ((log_mel(audio) - self.mean) @ self.basis) / self.scale
+        return np.asarray(latents, np.float32)
 
     @property
     def to_log_mel(self) -> Array:
         """The matrix that turns differences of latents into differences of log-mel spectra."""
-        return np.ascontiguousarray((self.basis * self.scale).T)
+        return np.ascontiguousarray((self.basis * self.scale).T, np.float32)
 
     @property
     def weight(self) -> Array:
         """How much an error in each component matters; 1 on average."""
         root = np.sqrt(self.scale)
-        return root / root.mean()
+        return np.asarray(root / root.mean(), np.float32)
 
     def save(self, path: Path) -> None:
-        np.savez(path, mean=self.mean, basis=self.basis, scale=self.scale)
+        write_arrays(path, {"mean": self.mean, "basis": self.basis, "scale": self.scale})
 
     @classmethod
     def load(cls, path: Path) -> "LatentSpace":
@@ -85,7 +87,7 @@ def log_mel(audio: Array) -> Array:
     windows = np.lib.stride_tricks.sliding_window_view(padded, WINDOW)[::HOP][: frames * SPECTRA]
     amplitude = np.abs(np.fft.rfft(windows * np.hanning(WINDOW + 1)[:-1], FFT)) * (4 / WINDOW)
     spectra = np.log(np.maximum(amplitude @ mel_bands().T, FLOOR))
-    return spectra.reshape(frames, SPECTRA * BANDS).astype(np.float32)
+    return np.asarray(spectra.reshape(frames, SPECTRA * BANDS), np.float32)
 
 
 @functools.cache
@@ -98,7 +100,7 @@ def mel_bands() -> Array:
     bands = np.maximum(0, np.minimum(rising, falling))
     for band in np.flatnonzero(bands.sum(1) < 1e-3):  # narrower than a bin
         bands[band, np.argmin(np.abs(frequencies - edges[band + 1]))] = 1
-    return (bands / bands.sum(1, keepdims=True)).astype(np.float32)
+    return np.asarray(bands / bands.sum(1, keepdims=True), np.float32)
 
 
 def _mel(hertz: float) -> float:

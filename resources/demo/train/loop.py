@@ -92,7 +92,7 @@ class _Run:
         losses = task.losses(np.random.default_rng((task.seed, step)), step / steps)
         for optimiser in task.optimisers:
             optimiser.zero_grad(set_to_none=True)
-        torch.stack(list(losses.values())).sum().backward()
+        torch.autograd.backward(torch.stack(list(losses.values())).sum())
         nn.utils.clip_grad_norm_(task.learning.parameters(), 1.0)
         for optimiser in task.optimisers:
             optimiser.step()

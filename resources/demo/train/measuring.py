@@ -12,7 +12,8 @@ from train.distances import distances, pitch, spectra
 from train.plan import FRAME
 from train.progress import Progress
 from train.recogniser import Recogniser, word_errors, words_of
-from train.recordings import Recording, as_audio
+from train.recordings import Recording
+from train.samples import as_audio
 from train.speaking import Speaker, Spoken
 from train.stages import Work
 from train.texts import one_word_variants, test_vocabulary

@@ -1,12 +1,11 @@
 """Recordings of texts in every voice, made once in shards and kept on disk.
 
 A shard is one `.npz` with the texts, the lengths of their recordings in frames, and one long
-recording per voice. A shard is written whole or not at all, so a run can be stopped anywhere.
+recording per voice.
 """
 
 import hashlib
 import logging
-import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -14,17 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from train.arrays import write_arrays
 from train.plan import FRAME, VOICES
 from train.progress import Progress
 from train.resynthesis import render
+from train.samples import Samples, as_samples
 from train.speech import SilentText, speech_of
 from train.texts import as_written
 
 log = logging.getLogger(__name__)
 
-Samples = npt.NDArray[np.int16]
 SHARD = 50  # texts
 
 
@@ -45,14 +44,6 @@ def record(text: str) -> Recording:
     speech = speech_of(as_written(text))
     audio = {voice.name: as_samples(render(speech, voice)) for voice in VOICES}
     return Recording(text, audio)
-
-
-def as_samples(audio: npt.NDArray[np.floating]) -> Samples:
-    return np.clip(np.nan_to_num(audio) * 32_767, -32_767, 32_767).astype(np.int16)
-
-
-def as_audio(samples: Samples) -> npt.NDArray[np.float32]:
-    return samples.astype(np.float32) / 32_767
 
 
 class Recordings:
@@ -88,15 +79,9 @@ def _record_shard(texts: tuple[str, ...], path: Path) -> None:
         voice.name: np.concatenate([recording.audio[voice.name] for recording in recordings])
         for voice in VOICES
     }
-    unfinished = path.with_suffix(f".{os.getpid()}.part")
-    with unfinished.open("wb") as file:
-        np.savez(
-            file,
-            texts=np.array([recording.text for recording in recordings]),
-            frames=np.array([recording.frames for recording in recordings]),
-            **parts,
-        )
-    unfinished.replace(path)
+    said = [recording.text for recording in recordings]
+    frames = [recording.frames for recording in recordings]
+    write_arrays(path, {"texts": said, "frames": frames, **parts})
 
 
 def _recordable(texts: tuple[str, ...]) -> Iterator[Recording]:

@@ -12,7 +12,7 @@ from pocket_tts import TTSModel
 from scipy.io import wavfile
 
 from train.plan import FRAME, RATE
-from train.recordings import as_audio
+from train.samples import as_audio
 
 Array = npt.NDArray[np.float32]
 

@@ -18,7 +18,8 @@ from train.logs import log_to
 from train.loop import train
 from train.models import latent_size, new_codec, new_flow_lm
 from train.plan import Plan
-from train.recordings import Recordings, Samples, as_audio
+from train.recordings import Recordings
+from train.samples import Samples, as_audio
 from train.texts import one_word_variants, test_sentences, training_texts
 from train.tokenizer import make_tokenizer
 from train.utterances import keep_latents, read_utterances

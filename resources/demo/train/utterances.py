@@ -4,16 +4,21 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
+from train.arrays import write_arrays
 from train.latents import LatentSpace
 from train.plan import FRAME, VOICES
-from train.recordings import Recording, as_audio
+from train.samples import as_audio
 from train.tokenizer import SPACE
 from train.words import FIXED
+
+if TYPE_CHECKING:
+    from train.recordings import Recording
 
 log = logging.getLogger("train")
 
@@ -68,7 +73,7 @@ class Utterances:
         return Utterances([self.texts[index] for index in indices], by_voice)
 
 
-def keep_latents(recordings: Iterable[Recording], space: LatentSpace, path: Path) -> None:
+def keep_latents(recordings: "Iterable[Recording]", space: LatentSpace, path: Path) -> None:
     """Write the latents of all recordings into one file."""
     texts: list[str] = []
     frames: list[int] = []
@@ -79,10 +84,7 @@ def keep_latents(recordings: Iterable[Recording], space: LatentSpace, path: Path
         for name, audio in recording.audio.items():
             parts[name].append(space.latents_of(as_audio(audio)))
     joined = {name: np.concatenate(part) for name, part in parts.items()}
-    unfinished = path.with_suffix(".part")
-    with unfinished.open("wb") as file:
-        np.savez(file, texts=np.array(texts), frames=np.array(frames), **joined)
-    unfinished.replace(path)
+    write_arrays(path, {"texts": texts, "frames": frames, **joined})
     log.info("latents of %d texts, %.0f min per voice", len(texts), sum(frames) * FRAME / 1.44e6)
 
 
@@ -94,7 +96,7 @@ def read_utterances(path: Path, tokenizer_path: Path) -> Utterances:
         latents = [np.split(kept[voice.name], np.cumsum(frames)[:-1]) for voice in VOICES]
     tokens = [tokenizer.encode(text).ids for text in texts]
     symbols = [tokenizer.id_to_token(token) for token in range(tokenizer.get_vocab_size())]
-    lengths = np.array([LENGTHS.get(symbol, 1.0) for symbol in symbols])
+    lengths = np.array([LENGTHS.get(str(symbol), 1.0) for symbol in symbols])
     spoken = [tokens_of_frames(lengths[t], n) for t, n in zip(tokens, frames, strict=True)]
     return Utterances(texts, [list(map(Utterance, tokens, voice, spoken)) for voice in latents])
 
@@ -106,4 +108,4 @@ def tokens_of_frames(lengths: npt.NDArray[np.float64], frames: int) -> Array:
     middles = (ends - lengths / 2) / ends[-1]
     speech = max(1.0, frames - FRAMES_BEFORE - FRAMES_AFTER)
     times = (np.arange(frames) + 0.5 - FRAMES_BEFORE) / speech
-    return np.interp(times, middles, np.arange(len(lengths))).astype(np.float32)
+    return np.asarray(np.interp(times, middles, np.arange(len(lengths))), np.float32)
