@@ -47,7 +47,8 @@ class ChunkBook:
         """Opens a chunk on `state`; `required_len` is what `_expand_kv_cache` is asked for."""
         continues = self._chunk.id if self._chunk and state is self._state else None
         current_end, capacity = _position(state)
-        frames = pocket.max_gen_len(self._tts, self._token_count)
+        # Without a cache it is Mimi alone that runs, for as long as somebody has latents.
+        frames = pocket.max_gen_len(self._tts, self._token_count) if caches_of(state) else 0
         self._chunk = Chunk(
             id=self._numbering.chunk,
             text=self._text,

@@ -24,11 +24,12 @@ class Codec:
     Attributes:
         state: Mimi's live state dict, or None before the chunk's first frame is decoded.
         watch: what is known of it.
+        incremented: set when the offsets were moved after the last decode.
     """
 
     def __init__(self, rows: Mapping[str, Cache], threads: ModelThreads, *, look: bool) -> None:
         self._rows, self._threads, self._look = rows, threads, look
-        self._incremented = threading.Event()
+        self.incremented = threading.Event()
         self._increments = True
         self.begin_chunk()
 
@@ -42,7 +43,7 @@ class Codec:
             self.begin_chunk()
             self.state = state
             self.watch.begin(state)
-        self._incremented.clear()
+        self.incremented.clear()
 
     @contextmanager
     def noting_increments(self, tts: pocket.TTS) -> Iterator[None]:
@@ -57,9 +58,9 @@ class Codec:
         It fades the first samples and moves the offsets after the call returned.
         """
         if self._increments:
-            self._increments = self._threads.wait(self._incremented, chunk, INCREMENT_TIMEOUT_S)
+            self._increments = self._threads.wait(self.incremented, chunk, INCREMENT_TIMEOUT_S)
 
     def _increment(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         result = original(*args, **kwargs)
-        self._incremented.set()
+        self.incremented.set()
         return result

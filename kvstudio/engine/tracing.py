@@ -36,14 +36,18 @@ class Evidence:
 
 
 class Tracing:
-    """Collects ops between two frames; with a trace level below `full` it sees none."""
+    """Collects ops between two frames; with a trace level below `full` it sees none.
+
+    Attributes:
+        frame: the id of the frame in the making.
+    """
 
     def __init__(self, knowledge: OpKnowledge, level: TraceLevel, began_ns: int) -> None:
         self._knowledge = knowledge
         self._full = level == "full"
         self._began_ns = began_ns
         self._traced: list[Traced] = []
-        self._frame = 0
+        self.frame = 0
         self._known_sources: set[str] = set()
         self._lock = threading.Lock()  # a Mimi thread may judge while another takes
 
@@ -86,7 +90,7 @@ class Tracing:
         self._judge_all()
         with self._lock:
             traced, self._traced = self._traced, []
-        self._frame += 1
+        self.frame += 1
         evidence = Evidence()
         parts = dict.fromkeys(each.part for each in traced)
         for each in (each for part in parts for each in traced if each.part == part):
@@ -101,7 +105,7 @@ class Tracing:
         with self._lock:
             for traced in self._traced:
                 if traced.judged is None:
-                    traced.judged = judge(traced.tracer, traced.memory, self._frame)
+                    traced.judged = judge(traced.tracer, traced.memory, self.frame)
 
     def _add(self, traced: Traced, evidence: Evidence) -> None:
         judged, first = traced.judged, len(evidence.ops)

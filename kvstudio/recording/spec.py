@@ -9,9 +9,10 @@ from typing import Any, Literal, get_args
 from kvstudio.recording.errors import SpecError
 from kvstudio.recording.typed import misfit
 
-ModelKind = Literal["demo", "language", "config", "checkpoint"]
+ModelKind = Literal["demo", "language", "config", "checkpoint", "script"]
 TraceLevel = Literal["full", "cache", "off"]
-MODEL_KINDS: tuple[ModelKind, ...] = get_args(ModelKind)
+MODEL_KINDS: tuple[ModelKind, ...] = ("demo", "language", "config", "checkpoint")
+"""Those that can be loaded. The model of a `script` was one that a script had loaded itself."""
 TRACE_LEVELS: tuple[TraceLevel, ...] = get_args(TraceLevel)
 DEMO_VOICE = "low"
 DEMO_TEXT = "Hello world. I am a tiny voice."
@@ -23,8 +24,10 @@ class ModelSource:
 
     Attributes:
         kind: `demo` (embedded), `language` (a config that pocket-tts ships), `config` (a YAML file,
-            `https://` or `hf://`), or `checkpoint` (a training checkpoint).
-        value: language name, config or checkpoint path; empty for the demo.
+            `https://` or `hf://`), `checkpoint` (a training checkpoint), or `script` (whatever a
+            script gave to `kvstudio.record`; it cannot be loaded again).
+        value: language name, config or checkpoint path; empty for the demo; for a script, the
+            model's config or class.
         config: for a checkpoint, the config or language it was trained with.
     """
 
@@ -35,7 +38,7 @@ class ModelSource:
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        if self.kind not in MODEL_KINDS:
+        if self.kind not in get_args(ModelKind):
             raise SpecError(f"unknown kind of model {self.kind!r}; known: {', '.join(MODEL_KINDS)}")
         _require_types(self)
         if self.kind != "demo" and not self.value.strip():
@@ -114,6 +117,11 @@ class RunSpec:
 
     def require_runnable(self) -> None:
         """Raises SpecError if there is nothing to say or nobody to say it."""
+        _require(
+            self.model.kind != "script",
+            "this was recorded from a script, whose model and calls are not in the recording: run "
+            "the script again, or name a model, a voice and a text",
+        )
         _require(bool(self.text.strip()), "there is no text to speak: type some into Text")
         _require(
             bool(self.voice.strip()), "no voice chosen: pick a voice file or a predefined voice"
