@@ -5,9 +5,11 @@ with a recording. `FakeRun` writes it frame by frame, as an engine would.
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from kvstudio.recording.evidence import Attention
 from kvstudio.recording.rows import (
     Base,
     Cache,
@@ -64,6 +66,8 @@ class FakeRun:
         self.frame = self.chunk = -1
         self.offset = self.capacity = self.mimi_offset = 0
         self.step = -1
+        self.evidence: dict[str, Any] = {}
+        """Further fields of the next `FrameRecord`: misuses, attentions, surprises, fed."""
 
     def begin_chunk(self, text: str = "Hello world.", *, continues: int | None = None) -> None:
         """Adds a chunk; the first one also adds the voice prefill as frame 0."""
@@ -201,6 +205,31 @@ class FakeRun:
             )
         return ops
 
+    def _attentions(self, deltas: list[SlotDelta]) -> list[Attention]:
+        """Each cache that was written is attended to as it should be."""
+        rows = []
+        for each in deltas:
+            context = (self.flow + self.mimi)[each.cache].context
+            oldest = 0 if context is None else max(0, each.last - context)
+            rows.append(
+                Attention(
+                    op=0,
+                    cache=each.cache,
+                    queries=each.last - each.first,
+                    keys=each.last,
+                    position=each.first,
+                    slot=each.first,
+                    rope=each.first,
+                    oldest=oldest,
+                    newest=each.last - 1,
+                    attended=each.last - oldest,
+                    future=0,
+                    outside=0,
+                    missing=0,
+                )
+            )
+        return rows
+
     def _tensors(self) -> list[TensorState]:
         tensors = []
         for cache in self.flow:
@@ -253,5 +282,7 @@ class FakeRun:
                 ops=ops or [],
                 latent=latent,
                 audio=audio,
+                **{"attentions": self._attentions(deltas) if ops else (), **self.evidence},
             )
         )
+        self.evidence = {}

@@ -19,7 +19,7 @@ from the first NaN latent to the second of audio, is added for all of them in `o
 findings that follow from another one become links of its chain.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from kvstudio.analysis.checks.capacity import CapacityCheck
@@ -40,6 +40,7 @@ from kvstudio.analysis.checks.sound import ClickCheck, ClippingCheck, SilenceChe
 from kvstudio.analysis.checks.stopping import StoppingCheck
 from kvstudio.analysis.checks.tensors import TensorsCheck
 from kvstudio.analysis.checks.zeros import ZeroSlotsCheck
+from kvstudio.analysis.coverage import Coverage
 from kvstudio.analysis.finding import Finding
 from kvstudio.analysis.frame_view import FrameView
 from kvstudio.analysis.origins import fold
@@ -97,20 +98,30 @@ class Checker:
     def __init__(self, recording: Recording, checks: Sequence[type[Check]] = CHECKS) -> None:
         self._recording = recording
         self._checks = [check() for check in checks]
-        self._walker, self._trail = StepWalker(), Trail()
+        self._walker, self._trail, self._coverage = StepWalker(), Trail(), Coverage()
         self._next = 0  # the first frame that was not looked at
         self._asked: tuple[object, ...] = ()  # what `_findings` holds for
         self._seen: list[Finding] = []
         self._findings: tuple[Finding, ...] = ()
 
-    def advance(self) -> bool:
-        """Looks at what was added since the last call; whether the findings changed."""
+    def advance(self, stop: Callable[[], bool] | None = None) -> bool:
+        """Looks at what was added since the last call.
+
+        Args:
+            stop: asked before each frame; if it says so, the rest is left for the next call.
+
+        Returns:
+            Whether the findings changed.
+        """
         self._recording.refresh()
         for frame in self._recording.frames[self._next :]:
+            if stop is not None and stop():
+                break
             view = self._view(frame)
             for check in self._checks:
                 check.look(view)
             self._trail.look(view)
+            self._coverage.look(view)
             self._next = frame.id + 1
         before = self._findings
         return self.findings() != before
@@ -126,7 +137,8 @@ class Checker:
         return self._seen
 
     def report(self) -> Report:
-        return report_of(self._recording, self.findings(), len(self._checks))
+        gap = self._coverage.gap()
+        return report_of(self._recording, self.findings(), len(self._checks), gap)
 
     def _ask(self) -> None:
         recording, asked = self._recording, (self._next, self._recording.facts.status)

@@ -10,6 +10,10 @@ from kvstudio.recording.schema import PARTS
 
 Verdict = Literal["clean", "findings", "not verified"]
 
+UNTRACED = {
+    "off": "neither K/V values nor ops were seen",
+    "cache": "no op was seen: nobody knows which slots were read",
+}
 FLOW_LM, MIMI = PARTS.index("flow_lm"), PARTS.index("mimi")
 
 
@@ -37,18 +41,27 @@ class Report:
         }
 
 
-def report_of(recording: Recording, findings: tuple[Finding, ...], checks: int) -> Report:
-    """The report that `findings` make, which so many checks found."""
+def report_of(
+    recording: Recording, findings: tuple[Finding, ...], checks: int, gap: str | None = None
+) -> Report:
+    """The report that `findings` make.
+
+    Args:
+        recording: all of it was looked at.
+        findings: what was found.
+        checks: how many checks looked.
+        gap: what they could not see, see `Coverage`.
+    """
     frames = len(recording.frames)
     if findings:
         return Report("findings", _summary(findings), frames, findings)
-    blind = blind_spot(recording)
+    blind = blind_spot(recording, gap)
     if blind is not None:
         return Report("not verified", blind, frames, ())
     return Report("clean", f"{frames} frames, {checks} checks, no findings", frames, ())
 
 
-def blind_spot(recording: Recording) -> str | None:
+def blind_spot(recording: Recording, gap: str | None = None) -> str | None:
     """Why the absence of findings proves nothing, in words; None if it does."""
     frames = len(recording.frames)
     if frames == 0:
@@ -57,12 +70,13 @@ def blind_spot(recording: Recording) -> str | None:
         return "nothing to check: no KV cache of FlowLM was found in the model"
     if recording.status != "finished":
         return _unfinished(recording)
-    if recording.spec.trace == "off":
+    unseen = UNTRACED.get(recording.spec.trace)
+    if unseen is not None:
         return (
-            "the run was recorded with trace off, so neither K/V values nor ops were seen; "
+            f"the run was recorded with trace {recording.spec.trace}, so {unseen}; "
             "record it again with --trace full"
         )
-    return _unseen(recording) if recording.spec.trace == "full" else None
+    return _unseen(recording) or gap
 
 
 def _unseen(recording: Recording) -> str | None:

@@ -31,11 +31,14 @@ class NanCheck:
     def __init__(self) -> None:
         self._seen = Sightings()
         self._kv: dict[int, Literal["K", "V"] | None] = {}
+        self._valued: bool | None = None  # whether values were recorded
         self._below: dict[int, int] = {}  # NaN slots below the offset, by cache
 
     def look(self, view: FrameView) -> None:
-        if view.recording.spec.trace == "off":
-            return  # values were not recorded
+        if self._valued is None:
+            self._valued = view.recording.spec.trace != "off"
+        if not self._valued:
+            return
         for step in view.steps:
             cache = step.cache
             below = step.nan_slots - max(0, step.capacity - step.offset)
