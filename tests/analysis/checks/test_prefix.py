@@ -1,0 +1,98 @@
+"""What a chunk begins with: marker, voice, start marker."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kvstudio.analysis.checks.prefix import PrefixCheck
+from kvstudio.recording.evidence import Prefix
+from tests.analysis.checks.evidence import begun, ended
+from tests.analysis.checks.running import findings_of, texts
+from tests.fakes import FakeRun
+
+HEALTHY = Prefix(chunk=0, marker_wanted=True, marker_slot=0, foreign_slots=0, voice_slots=5)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> FakeRun:
+    return begun(FakeRun(tmp_path / "run.kvrec"), steps=0)
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        HEALTHY,
+        replace(HEALTHY, marker_wanted=False, marker_slot=None),
+        replace(HEALTHY, foreign_slots=None),
+    ],
+)
+def test_a_healthy_prefix(run: FakeRun, prefix: Prefix) -> None:
+    run.writer.add_prefix(prefix)
+    run.evidence = {"fed": "marker"}
+    ended(run)
+    assert findings_of(PrefixCheck, run.path) == []
+
+
+def test_a_marker_that_was_left_out(run: FakeRun) -> None:
+    run.writer.add_prefix(replace(HEALTHY, marker_slot=None))
+    ended(run)
+    (found,) = findings_of(PrefixCheck, run.path)
+    assert (found.kind, found.frame, found.phase) == ("marker-missing", 0, "voice")
+    assert (found.slots, found.count) == ((0, 1), 1)
+    assert "the learned marker that this model was trained to find" in found.message
+    assert texts(found)[0] == "chunk 0 begins with 5 slots: marker-missing"
+
+
+def test_a_marker_in_the_wrong_place(run: FakeRun) -> None:
+    run.writer.add_prefix(replace(HEALTHY, marker_slot=4))
+    ended(run)
+    (found,) = findings_of(PrefixCheck, run.path)
+    assert (found.kind, found.slots) == ("prefix-order", (4, 5))
+    assert found.message.startswith("The marker was found in slot 4: ")
+
+
+def test_the_voice_of_another_model_has_no_marker_to_miss(run: FakeRun) -> None:
+    run.writer.add_prefix(replace(HEALTHY, marker_slot=None, foreign_slots=3))
+    ended(run)
+    (found,) = findings_of(PrefixCheck, run.path)
+    assert (found.kind, found.slots) == ("foreign-state", (0, 5))
+    assert found.message.startswith("3 of 5 slots of the voice: these weights cannot have made")
+
+
+def test_chunks_that_begin_with_the_same_voice_are_counted(run: FakeRun) -> None:
+    run.writer.add_prefix(replace(HEALTHY, marker_slot=None))
+    run.decode()
+    run.begin_chunk("And more.")
+    run.writer.add_prefix(replace(HEALTHY, chunk=1, marker_slot=None))
+    run.prefill()
+    ended(run)
+    (found,) = findings_of(PrefixCheck, run.path)
+    assert (found.frame, found.count) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("fed", "words"),
+    [
+        ("zero", "zeros"),
+        ("nan", "NaN itself, which nothing replaced"),
+        ("other", "some other vector"),
+        ("latent", "the latent of the frame before"),
+    ],
+)
+def test_a_first_step_that_is_not_fed_the_start_marker(run: FakeRun, fed: str, words: str) -> None:
+    run.evidence = {"fed": fed}
+    run.decode()
+    run.evidence = {"fed": "latent"}
+    ended(run)
+    (found,) = findings_of(PrefixCheck, run.path)
+    assert (found.kind, found.frame, found.phase) == ("marker-missing", 2, "decode")
+    assert f"It was fed {words} instead" in found.message
+
+
+def test_later_steps_are_fed_the_latent_before(run: FakeRun) -> None:
+    run.evidence = {"fed": "marker"}
+    run.decode()
+    run.evidence = {"fed": "latent"}
+    ended(run)
+    assert findings_of(PrefixCheck, run.path) == []
