@@ -13,8 +13,12 @@ from kvstudio.app.banner import Banner
 from kvstudio.app.dropping import dropped_file
 from kvstudio.app.engine_client import Engine
 from kvstudio.app.file_menu import Exporter, FileMenu
+from kvstudio.app.findings.actions import FindingActions
+from kvstudio.app.findings.break_menu import BreakMenu
+from kvstudio.app.findings.notice import FindingNotice
 from kvstudio.app.help_menu import HelpMenu
 from kvstudio.app.painting.icons import application_icon
+from kvstudio.app.panels.findings import FindingsPanel
 from kvstudio.app.panels.log import LogPanel
 from kvstudio.app.panels.setup import SetupPanel
 from kvstudio.app.panels_list import PANELS
@@ -56,7 +60,8 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self._make_panels()
         self.control = RunControl(engine, self.workspace, self.setup, self.folder.new_path, self)
-        self.transport = Transport(self.control, self.workspace, self)
+        self.breaks = BreakMenu(settings, self)
+        self.transport = Transport(self.control, self.workspace, self, self.breaks)
         self._make_banner()
         self._make_menus()
         self.status = StatusLine(self.statusBar(), self.control, self.workspace)
@@ -68,6 +73,10 @@ class MainWindow(QMainWindow):
     @property
     def setup(self) -> SetupPanel:
         return cast("SetupPanel", self.panels[SetupPanel.key])
+
+    @property
+    def findings(self) -> FindingsPanel:
+        return cast("FindingsPanel", self.panels[FindingsPanel.key])
 
     @property
     def log(self) -> LogPanel:
@@ -118,6 +127,9 @@ class MainWindow(QMainWindow):
         self.banner_bar.hide()
         self.banner.emptied_or_filled.connect(self.banner_bar.setVisible)
         self.addToolBar(self.banner_bar)
+        self.notice = FindingNotice(
+            self.workspace, self.findings, self.docks["findings"], self.banner
+        )
         self.announcer = Announcer(self.banner, self.engine, self.workspace, self.control.restart)
 
     def _make_menus(self) -> None:
@@ -128,6 +140,9 @@ class MainWindow(QMainWindow):
         run_menu = bar.addMenu("&Run")
         self.transport.fill_menu(run_menu)
         run_menu.addSeparator()
+        self.finding_actions = FindingActions(self, self.workspace, self.findings.go_to)
+        self.finding_actions.fill_menu(run_menu)
+        run_menu.addSeparator()
         words = "&Use the Recording's Settings"
         self.use_settings = run_menu.addAction(words, self._use_recorded_settings)
         self.use_settings.setEnabled(False)
@@ -137,7 +152,7 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         engine, setup, control = self.engine, self.setup, self.control
-        for listener in (setup, self.log, self.status, self.help_menu):
+        for listener in (setup, self.log, self.status, self.help_menu, self.notice):
             engine.event_received.connect(listener.take_event)
         engine.state_changed.connect(setup.show_state)
         engine.state_changed.connect(self.status.show_state)
@@ -148,6 +163,8 @@ class MainWindow(QMainWindow):
         setup.form_changed.connect(control.update_possible)
         setup.form_changed.connect(self._on_control_possible_changed)
         control.possible_changed.connect(self._on_control_possible_changed)
+        self.breaks.kinds_changed.connect(control.break_on)
+        control.break_on(self.breaks.kinds)
         control.trouble_met.connect(self.announcer.say)
         control.run_started.connect(lambda path: self.settings.add_recent("recordings", path))
         self.workspace.recording_opened.connect(self._on_workspace_recording_opened)

@@ -11,7 +11,7 @@ The plan is dropped when a command fails, the user stops, or the engine dies.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Literal, Protocol, get_args
@@ -24,14 +24,29 @@ from kvstudio.recording import protocol as p
 from kvstudio.recording.errors import SpecError
 from kvstudio.recording.spec import ModelSource, RunSpec
 
-Move = Literal["load", "step", "step_10", "run", "pause", "run_to", "stop", "restart", "start"]
+Move = Literal[
+    "load",
+    "step",
+    "step_10",
+    "run",
+    "pause",
+    "run_to",
+    "run_to_finding",
+    "stop",
+    "restart",
+    "start",
+]
 MOVES: tuple[Move, ...] = get_args(Move)
 
 IDLE = frozenset({"empty", "loaded", "ready"})
 HAS_MODEL = frozenset({"loaded", "ready"})
 HELD = frozenset({"held"})
 IN_RUN = frozenset({"held", "running"})
-BEGINNING: frozenset[Move] = frozenset({"step", "step_10", "run", "run_to", "start"})
+BEGINNING: frozenset[Move] = frozenset(
+    {"step", "step_10", "run", "run_to", "run_to_finding", "start"}
+)
+# Answered without a part in any plan.
+ASIDE = frozenset({p.Budget.name, p.Break.name})
 # A step shorter than this leaves the buttons as they are, or they would flicker at each one.
 STEP_GRACE_MS = 200
 
@@ -74,6 +89,7 @@ class RunControl(QObject):
         self.next_frame: int | None = None
         self.live_path: Path | None = None
         self._last_spec: RunSpec | None = None
+        self._breaks: list[str] = []
         self._plan: deque[tuple[frozenset[str], p.Command]] = deque()
         self._awaiting = False
         self._stepping = QTimer(self, singleShot=True, interval=STEP_GRACE_MS)
@@ -103,9 +119,15 @@ class RunControl(QObject):
         """Lets `count` frames happen, starting a run first if there is none."""
         self._move(p.Step(count=count))
 
-    def run(self, until: int | None = None) -> None:
-        """Runs on, until frame `until` or the end, starting a run first if there is none."""
-        self._move(p.Run(until=until))
+    def run(self, until: int | None = None, *, to_finding: bool = False) -> None:
+        """Runs on: until frame `until`, or something is found, or the end; starts a run first."""
+        self._move(p.Run(until=until, to_finding=to_finding))
+
+    def break_on(self, kinds: Sequence[str]) -> None:
+        """From now on every run holds at findings of these kinds."""
+        self._breaks = list(kinds)
+        if self._engine.state not in ("starting", "dead"):
+            self._engine.send(p.Break(kinds=self._breaks))
 
     def pause(self) -> None:
         self._begin((IN_RUN, p.Pause()))
@@ -239,7 +261,9 @@ class RunControl(QObject):
             self.run_started.emit(self.live_path)
         elif isinstance(event, (p.FrameAdded, p.Finished)):
             self._workspace.refresh()
-        elif isinstance(event, p.Failed) and event.command != p.Budget.name:
+        elif isinstance(event, p.Ready) and self._breaks:
+            self._engine.send(p.Break(kinds=self._breaks))
+        elif isinstance(event, p.Failed) and event.command not in ASIDE:
             self._drop_plan()
             self.update_possible()
 

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QTextEdit, QVBoxLayout, QW
 from kvstudio.app.theme import Palette, current_palette
 
 GUTTER_PADDING = 8
-LEAST_HEIGHT = 20  # the marked line and nothing else
+LEAST_HEIGHT = 36  # the marked line and a scroll bar
 BARE = "border: none; border-radius: 0; padding: 0;"
 """For a text that fills its place to the edge."""
 

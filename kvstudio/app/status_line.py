@@ -3,6 +3,8 @@
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QLabel, QStatusBar
 
+from kvstudio.app.findings.notice import found_words, holds_for
+from kvstudio.app.findings.words import verdict_words
 from kvstudio.app.recordings_folder import voice_title
 from kvstudio.app.run_control import RunControl
 from kvstudio.app.words import counted
@@ -34,26 +36,32 @@ class StatusLine(QObject):
         super().__init__(bar)
         self._control, self._workspace = control, workspace
         self._state, self._words, self._ended = "starting", "the engine is starting", ""
+        self._news: list[p.Found] = []
         self.dot = QLabel()
         self.dot.setObjectName("state_dot")
         self.dot.setFixedSize(10, 10)
         self.state = QLabel()
         self.state.setObjectName("state_words")
+        self.verdict = QLabel()
         self.run = QLabel()
         self.versions = QLabel()
         self.versions.setProperty("role", "muted")
         for label in (self.dot, self.state):
             bar.addWidget(label)
+        bar.addWidget(self.verdict)
         bar.addWidget(self.run, 1)
         bar.addPermanentWidget(self.versions)
         bar.setSizeGripEnabled(False)
         bar.setContentsMargins(8, 0, 8, 0)
         workspace.recording_opened.connect(self.update_words)
         workspace.frames_added.connect(self.update_words)
+        workspace.findings.changed.connect(self.update_verdict)
         self.show_state(self._state, self._words)
 
     def show_state(self, state: str, words: str) -> None:
         self._state, self._words = state, words
+        if state != "held":
+            self._news.clear()
         if state not in ("ready", "dead"):
             self._ended = ""
         self.dot.setProperty("tone", TONES.get(state, "idle"))
@@ -68,6 +76,8 @@ class StatusLine(QObject):
                      if key in event.versions]  # fmt: skip
             self.versions.setText(DOT.join(found))
             self.versions.setToolTip(f"The engine is process {event.pid}")
+        elif isinstance(event, p.Found):
+            self._news.append(event)
         elif isinstance(event, p.Finished):
             self._ended = _ended_words(event)
             self.update_words()
@@ -77,11 +87,24 @@ class StatusLine(QObject):
         recording = self._workspace.recording
         self.run.setText(f"{DOT.lstrip()}{run_words(recording)}" if recording is not None else "")
 
+    def update_verdict(self) -> None:
+        """Quiet as long as nothing is wrong."""
+        words = verdict_words(self._workspace.findings)
+        is_loud = words.tone in ("error", "warning") and bool(self._workspace.findings.findings)
+        self.verdict.setProperty("role", "error" if is_loud else "muted")
+        self.verdict.style().unpolish(self.verdict)
+        self.verdict.style().polish(self.verdict)
+        title = words.title[:1].lower() + words.title[1:]
+        self.verdict.setText(f"{DOT.lstrip()}{title}" if title else "")
+
     # ---- private ------------------------------------------------------------------------------
 
     def _state_words(self) -> str:
         if self._state == "ready" and self._ended:
             return self._ended
+        if self._state == "held" and (news := holds_for(self._words, self._news)):
+            before = self._words.partition(": ")[0]
+            return f"{before}: {', '.join(map(found_words, news))}"
         if self._state == "running" and self._control.next_frame is not None:
             return "running"
         return self._words

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from kvstudio.app.findings.break_menu import BreakMenu
 from kvstudio.app.painting.icons import IconName, icon
 from kvstudio.app.run_control import Move, RunControl
 from kvstudio.app.theme import Palette
@@ -41,19 +42,34 @@ ENTRIES = (
     _Entry("run", "run", "&Run", "Run", "F5", "Run on to the end"),
     _Entry("pause", "pause", "&Pause", "Pause", "F6", "Hold before the next frame"),
     _Entry("run_to", "run_to", "Run &to Frame…", "Run to…", "F7", "Run until a frame is complete"),
+    _Entry(
+        "run_to_finding", "run_to_finding", "Run to F&inding", "Run to finding", "Shift+F7",
+        "Run until something is found to be wrong",
+    ),
     _Entry("stop", "stop", "St&op", "Stop", "Shift+F5", "End the run, or cancel the loading"),
     _Entry("restart", "restart", "R&estart", "Restart", "Ctrl+F5", "Begin the same run again"),
-)
+)  # fmt: skip
 CURSOR_ICONS: tuple[IconName, ...] = ("first", "back", "forward", "last")
 WITH_WORDS: tuple[Move, ...] = ("load", "step", "run")
 BREAKS_BEFORE: tuple[Move, ...] = ("step", "stop")
 
 
 class Transport(QObject):
-    """Owns the actions; each is enabled exactly when it can work."""
+    """Owns the actions; each is enabled exactly when it can work.
 
-    def __init__(self, control: RunControl, workspace: Workspace, window: QMainWindow) -> None:
+    Attributes:
+        breaks: the kinds of findings at which a run holds.
+    """
+
+    def __init__(
+        self,
+        control: RunControl,
+        workspace: Workspace,
+        window: QMainWindow,
+        breaks: BreakMenu,
+    ) -> None:
         super().__init__(window)
+        self.breaks = breaks
         self._control, self._workspace, self._window = control, workspace, window
         self.actions: dict[str, QAction] = {}
         moves: dict[Move, Callable[[], object]] = {
@@ -63,6 +79,7 @@ class Transport(QObject):
             "run": control.run,
             "pause": control.pause,
             "run_to": self.ask_run_to,
+            "run_to_finding": lambda: control.run(to_finding=True),
             "stop": control.stop,
             "restart": control.restart,
         }
@@ -90,6 +107,8 @@ class Transport(QObject):
             if entry.move in BREAKS_BEFORE:
                 menu.addSeparator()
             menu.addAction(self.actions[entry.move])
+            if entry.move == "run_to_finding":
+                menu.addMenu(self.breaks)
         menu.addSeparator()
         for name in ("first", "back", "forward", "last", "follow"):
             menu.addAction(self.actions[name])
@@ -106,6 +125,9 @@ class Transport(QObject):
             button = bar.widgetForAction(self.actions[entry.move])
             if entry.move in WITH_WORDS and isinstance(button, QToolButton):
                 button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            if entry.move == "run_to_finding" and isinstance(button, QToolButton):
+                button.setMenu(self.breaks)
+                button.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
         space = QWidget()
         space.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         bar.addWidget(space)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, QUrl, Signal
 from PySide6.QtWidgets import QFrame, QTextBrowser
 
-from kvstudio.app.findings.words import GLYPHS, link_target, place_words
+from kvstudio.app.findings.words import link_target
 from kvstudio.app.theme import current_palette
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class ChainView(QTextBrowser):
     """Tab goes from link to link, Enter follows one.
 
     Signals:
-        link_chosen: the number of a link of the finding's chain; -1: the finding itself.
+        link_chosen: the number of a link of the finding's chain.
     """
 
     link_chosen = Signal(int)
@@ -40,7 +40,7 @@ class ChainView(QTextBrowser):
         self.setOpenLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName("The finding in words")
-        self.document().setDocumentMargin(8)
+        self.document().setDocumentMargin(4)
         self.anchorClicked.connect(self._on_anchor_clicked)
 
     def show_finding(self, finding: Finding | None, labels: Mapping[int, str]) -> None:
@@ -82,7 +82,7 @@ class ChainView(QTextBrowser):
 
     def _on_anchor_clicked(self, url: QUrl) -> None:
         number = url.path()
-        if url.scheme() == SCHEME and number.lstrip("-").isdecimal():
+        if url.scheme() == SCHEME and number.isdecimal():
             self.link_chosen.emit(int(number))
 
     # ---- Qt overrides -------------------------------------------------------------------------
@@ -95,21 +95,12 @@ def chain_html(
     finding: Finding, labels: Mapping[int, str], palette: Palette, current: int | None
 ) -> str:
     """What the file says is never taken for markup."""
-    color = palette.error if finding.severity == "error" else palette.warning
-    glyph = GLYPHS.get(finding.severity, "")
-    place = place_words(finding, labels)
-    head = (
-        f'<p style="margin:0 0 4px 0"><span style="color:{color}; font-weight:600">{glyph} '
-        f"{escape(finding.kind)}</span> &nbsp;"
-        f'<a href="{SCHEME}:-1" style="color:{palette.accent}; text-decoration:none">'
-        f"{escape(place)}</a></p>"
-    )
-    words = f'<p style="margin:0 0 8px 0">{escape(finding.message)}</p>'
+    words = f'<p style="margin:0 0 6px 0">{escape(finding.message)}</p>'
     rows = "".join(
         _row(number, link, labels, palette, is_current=number == current)
         for number, link in enumerate(finding.chain)
     )
-    return f'{head}{words}<table cellspacing="0" cellpadding="3" width="100%">{rows}</table>'
+    return f'{words}<table cellspacing="0" cellpadding="3" width="100%">{rows}</table>'
 
 
 def _row(

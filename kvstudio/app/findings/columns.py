@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 def finding_columns(labels: Callable[[], Mapping[int, str]]) -> list[Column[Finding]]:
     """`labels` gives the short names of caches by id."""
     return [
+        Column("severity", 6, severity_words, color=_color, tip=_tip),
         Column("kind", 16, lambda f: f.kind, color=_color, tip=_tip),
-        Column("severity", 8, severity_words, color=_color, tip=_tip),
         Column("frame", 5, _frame, order=lambda f: f.frame or 0, right=True),
         Column("layer", 4, lambda f: layer_words(f, labels())),
         Column("slots", 6, finding_slots, order=lambda f: f.slots or (-1, -1)),
-        Column("count", 4, count_words, order=lambda f: f.count, title_tip=_COUNT_TIP),
+        Column("times", 4, count_words, order=lambda f: f.count, title_tip=_COUNT_TIP),
     ]
 
 

@@ -79,7 +79,8 @@ def severity_words(finding: Finding) -> str:
 def layer_words(finding: Finding, labels: Mapping[int, str]) -> str:
     """`L2`, `D0`, or the state entry where it is no cache."""
     if finding.cache is not None and finding.cache in labels:
-        return labels[finding.cache]
+        others = len(set(finding.caches) - {finding.cache})
+        return f"{labels[finding.cache]} +{others}" if others else labels[finding.cache]
     if finding.layer is None:
         return ""
     return f"L{finding.layer}" if isinstance(finding.layer, int) else finding.layer
@@ -94,14 +95,6 @@ def finding_slots(finding: Finding) -> str:
 
 def count_words(finding: Finding) -> str:
     return f"{finding.count:,} ×" if finding.count > 1 else ""  # noqa: RUF001
-
-
-def place_words(finding: Finding, labels: Mapping[int, str]) -> str:
-    """Such as `frame 17 · L2 · K 52`."""
-    frame = "" if finding.frame is None else f"frame {finding.frame}"
-    slots = finding_slots(finding)
-    slots = f"slot {slots}" if slots.isdecimal() else f"slots {slots}" if slots else ""
-    return DOT.join(part for part in (frame, layer_words(finding, labels), slots) if part)
 
 
 # ---- a link of the chain ------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from PySide6.QtGui import (
     QPainterPath,
     QPen,
     QPixmap,
+    QPolygonF,
     QTransform,
 )
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from kvstudio.app.theme import Palette
 
 IconName = Literal[
-    "load", "step", "step_10", "run", "pause", "run_to", "stop", "restart",
+    "load", "step", "step_10", "run", "pause", "run_to", "run_to_finding", "stop", "restart",
     "play", "loop", "volume", "mute", "first", "back", "forward", "last",
     "fit", "lock", "symmetric", "stacked", "expansion", "history",
 ]  # fmt: skip
@@ -172,6 +173,13 @@ def _run_to() -> Shape:
     return _arc((18, 12), 2.2, 0, 360), _joined(arrow, target)
 
 
+def _run_to_finding() -> Shape:
+    arrow = _lines(((2, 12), (10, 12)), ((5.5, 7.5), (10, 12), (5.5, 16.5)))
+    sign = QPainterPath()
+    sign.addPolygon(QPolygonF([QPointF(x, y) for x, y in ((18, 5), (23.5, 18.5), (12.5, 18.5))]))
+    return sign, arrow
+
+
 def _stop() -> Shape:
     path = QPainterPath()
     path.addRoundedRect(QRectF(5.5, 5.5, 13, 13), 2, 2)
@@ -264,6 +272,7 @@ _SHAPES: dict[IconName, Callable[[], Shape]] = {
     "run": _run,
     "pause": _pause,
     "run_to": _run_to,
+    "run_to_finding": _run_to_finding,
     "stop": _stop,
     "restart": _restart,
     "play": _play,

@@ -50,6 +50,10 @@ QToolButton:hover:enabled { background: $raised; border-color: $border; }
 QToolButton:pressed, QToolButton:checked { background: $selection; border-color: $accent; }
 QToolButton:focus { border-color: $accent; }
 QToolButton:disabled { color: $disabled_text; }
+QToolButton[popupMode="1"] { padding-right: 20px; }
+QToolButton::menu-button { border: none; width: 16px; }
+QToolButton::menu-button:hover { background: $selection; border-radius: 4px; }
+QToolButton::menu-arrow { image: url($pictures/down.svg); width: 13px; height: 13px; }
 
 QPushButton {
     background: $raised; border: 1px solid $border; border-radius: 5px; padding: 5px 13px;

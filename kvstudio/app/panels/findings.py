@@ -147,12 +147,9 @@ class FindingsPanel(Panel):
 
     def _on_chain_link_chosen(self, number: int) -> None:
         chosen = self.workspace.findings.chosen
-        if chosen is None or number >= len(chosen.chain):
-            return
-        if number < 0:
-            self.go_to_origin()
-        elif jump(self.workspace, chosen.chain[number]):
-            self.chain.mark(number)
+        if chosen is not None and number < len(chosen.chain):
+            if jump(self.workspace, chosen.chain[number]):
+                self.chain.mark(number)
 
     # ---- Qt overrides -------------------------------------------------------------------------
 
