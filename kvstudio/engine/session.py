@@ -62,9 +62,13 @@ class Session:
         with reported_downloads(self.reporter):
             tts = pocket.load_model(source)
         self.reporter.check()
+        self.adopt(tts, source)
+        return cards.model_card(tts, source)
+
+    def adopt(self, tts: pocket.TTS, source: ModelSource) -> None:
+        """Takes a model that has been loaded; `source` says what it is."""
         self.tts, self.source, self.voice = tts, source, None
         self._settings = pocket.Settings(tts)
-        return cards.model_card(tts, source)
 
     def make_voice(self, source: str) -> dict[str, Any]:
         """Makes the voice state for the loaded model; the voice's card."""

@@ -78,15 +78,14 @@ class Live:
     def note(
         self,
         layers: tuple[int | str, ...] = (),
-        slots: tuple[int, int] | None = None,
-        *,
+        *slots: tuple[int, int],
         after: tuple[int, ...] = (0,),
     ) -> None:
         """What the fault does now; what it did first counts.
 
         Args:
             layers: that it hits.
-            slots: that it hits.
+            slots: that it hits, `[lo, hi)`; several if it can be told from several sides.
             after: how many frames later it shows; any of them will do.
         """
         if self.truth is None:

@@ -6,7 +6,6 @@ import torch
 
 from kvstudio.engine.faults.live import Live
 from kvstudio.engine.faults.registry import patch, spoiler
-from kvstudio.engine.state import offset_of
 from kvstudio.recording.errors import SpecError
 
 
@@ -52,13 +51,9 @@ def _incrementing(live: Live, times: int) -> None:
     """The layers that are hit move their offset on so many times."""
 
     def increment(original: Any, state: Any, steps: int) -> None:
-        slot = offset_of(state) or 0
         for _ in range(times):
             original(state, steps)
-        if live.edit.recipe == "stuck-offset":
-            live.note(live.layers(), (slot, slot + 1), after=(1,))
-        else:
-            live.note(live.layers(), after=(0, 1))
+        live.note(live.layers(), after=(0, 1))
 
     attentions = live.attentions()
     for layer in live.layers():
@@ -121,7 +116,7 @@ def ring_wrap(live: Live) -> None:
         if position < window:
             return original(cache, offset, k, v)
         slot = position % window
-        live.note(live.layers(), (slot, slot + 1))
+        live.note(live.layers(), (slot, slot + 1), (position, position + 1))
         original(cache, torch.full_like(offset, slot), k, v)
         return cache[0, :, :window], cache[1, :, :window]
 

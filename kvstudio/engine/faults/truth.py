@@ -10,9 +10,9 @@ class Truth:
     Attributes:
         frames: the finding must name one of them; empty if nobody can know.
         layers: as findings name them: numbers for FlowLM, state entries for Mimi; empty for any.
-        slots: `[lo, hi)`; None if the fault is not about slots.
+        slots: `[lo, hi)`, one for each side from which it can be told; empty for any.
     """
 
     frames: tuple[int, ...] = ()
     layers: tuple[int | str, ...] = ()
-    slots: tuple[int, int] | None = None
+    slots: tuple[tuple[int, int], ...] = ()

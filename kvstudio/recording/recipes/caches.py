@@ -156,13 +156,14 @@ WRITES = (
     ),
     Recipe(
         "misplaced-write",
-        "hole",
+        "position-mismatch",
         "K14",
         "K and V are written some slots further on: the slot that is read stays empty.",
         RUNNING,
         (LAYER, amount("by", "1", "slots too far"), FRAMES),
         follows=("position-mismatch", "overwrite", *NUMBERS),
         variants=("layer=1,frames=1",),
+        alike=("hole",),
     ),
     Recipe(
         "swapped-kv",
@@ -213,6 +214,11 @@ POKES = (
         TARGET,
         follows=("hole", "overwrite", "shared-state", *NUMBERS),
         variants=("layer=2,slot=5,kv=V,head=0",),
+        alike=(
+            "overwrite",
+            "shared-state",
+            "hole",
+        ),
     ),
     Recipe(
         "poke-zero",
@@ -223,6 +229,10 @@ POKES = (
         TARGET,
         follows=("hole", "shared-state", *SPEECH),
         variants=("layer=1,slot=4,count=3",),
+        alike=(
+            "shared-state",
+            "hole",
+        ),
     ),
     Recipe(
         "poke-copy",
@@ -232,6 +242,7 @@ POKES = (
         EVER,
         (*TARGET, Argument("source", "slot", "0", "the slot it is copied from")),
         follows=("shared-state", *SPEECH),
+        alike=("shared-state",),
     ),
     Recipe(
         "poke-voice",
@@ -249,5 +260,9 @@ POKES = (
             SEED,
         ),
         follows=("foreign-state", "shared-state", *SPEECH),
+        alike=(
+            "shared-state",
+            "foreign-state",
+        ),
     ),
 )

@@ -176,6 +176,7 @@ DEVICES = (
         ("decode",),
         (LAYER,),
         follows=("overwrite", "position-mismatch", *NUMBERS),
+        alike=("position-mismatch",),
     ),
     Recipe(
         "shared-cache",
@@ -197,6 +198,7 @@ CODEC = (
         (PART, ONE_FRAME),
         follows=("codec-step-mismatch", "hole", "offset-jump", "overwrite", *SPEECH),
         variants=("part=convolutions", "part=attention", "frames=on"),
+        alike=("codec-step-mismatch",),
     ),
     Recipe(
         "codec-stale",
@@ -227,6 +229,7 @@ ENDING = (
         "The EOS threshold can never be exceeded: the run goes on to its maximum length.",
         ("decode", "text"),
         follows=("early-eos", "audio-silence"),
+        needs=("ends",),
     ),
     Recipe(
         "ends-early",
@@ -255,6 +258,7 @@ ENDING = (
         ("voice",),
         (Argument("rate", "number", "30", "text tokens expected in a second"),),
         follows=("no-eos",),
+        needs=("ends",),
     ),
 )
 THREADS = (
@@ -267,6 +271,7 @@ THREADS = (
         (amount("steps", "1", "steps it makes"), SEED, ONE_FRAME),
         follows=("offset-jump", "overwrite", "stale-read", "hole", *SPEECH),
         variants=("steps=3",),
+        alike=("offset-jump",),
     ),
     Recipe(
         "second-codec-thread",
@@ -276,6 +281,7 @@ THREADS = (
         ("decode",),
         (SEED, ONE_FRAME),
         follows=("codec-step-mismatch", "codec-state-stale", "offset-jump", *SPEECH),
+        alike=("codec-step-mismatch",),
     ),
     Recipe(
         "second-owner",
@@ -285,5 +291,6 @@ THREADS = (
         ("decode",),
         (amount("tokens", "3", "text tokens of the other"), SEED),
         follows=("offset-jump", "overwrite", "stale-read", "hole", *SPEECH),
+        alike=("offset-jump",),
     ),
 )

@@ -26,6 +26,10 @@ POSITIONS = (
         (LAYER, amount("by", "5", "slots too short")),
         follows=(*MOVED, "offset-skew", *SPEECH),
         variants=("layer=1",),
+        alike=(
+            "offset-jump",
+            "offset-skew",
+        ),
     ),
     Recipe(
         "offset-long",
@@ -36,15 +40,21 @@ POSITIONS = (
         (LAYER, amount("by", "5", "slots too far")),
         follows=(*MOVED, "offset-skew", "capacity-exceeded", *NUMBERS),
         variants=("layer=1",),
+        alike=(
+            "unwritten-read",
+            "offset-jump",
+            "offset-skew",
+        ),
     ),
     Recipe(
         "stuck-offset",
-        "overwrite",
+        "offset-jump",
         "K3",
         "The offset is not moved on after a step: every step writes the same slot.",
         RUNNING,
         (FRAMES,),
         follows=("offset-jump", *MOVED, *SPEECH),
+        alike=("overwrite",),
     ),
     Recipe(
         "skewed-offset",
@@ -65,6 +75,7 @@ POSITIONS = (
         (FRAMES,),
         follows=("hole", *NUMBERS),
         variants=("frames=1",),
+        alike=("hole",),
     ),
     Recipe(
         "rope-zero",
@@ -113,6 +124,7 @@ POSITIONS = (
         ("decode",),
         (LAYER, Argument("window", "count", "here", "slots of the ring")),
         follows=("hole", "position-mismatch", "window-mismatch", *SPEECH),
+        alike=("position-mismatch",),
     ),
 )
 STALE = (
@@ -184,7 +196,6 @@ MASKS = (
         ("decode",),
         (FRAMES,),
         follows=SPEECH,
-        needs=("window",),
     ),
     Recipe(
         "short-window",

@@ -24,7 +24,7 @@ WORDS: dict[ArgumentKind, str] = {"layer": ALL, "head": ALL, "frames": EVER, "co
 LARGEST = 1e12  # NaN is not smaller either
 LOWEST: dict[ArgumentKind, float] = {"layer": 0, "head": 0, "count": 1, "frames": 1}
 FRAME_OF: dict[Phase, int] = {"voice": 0, "text": 1, "decode": 6}
-Need = Literal["marker", "audio-voice", "ends", "window"]
+Need = Literal["marker", "audio-voice", "ends"]
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,9 @@ class Recipe:
         bug: the kind of public bug report that it repeats (`K1` to `K14`), or `poke`.
         says: what goes wrong, in a user's words, one sentence.
         phases: of the frames at which it may be applied; frame 0 is `voice`, frame 1 `text`.
-        needs: what a model must have for it.
+        needs: what must be there for it: a `marker` before the voice, a voice that is made of
+            audio (`audio-voice`), a model that `ends` by itself.
+        alike: findings that name the same fault from another side, and are as right.
         follows: findings that may be reported beside `kind`, because they follow from it.
         loud: the model itself raises.
         variants: arguments beside the defaults that are worth trying, as they are written.
@@ -105,6 +107,7 @@ class Recipe:
     phases: tuple[Phase, ...]
     arguments: tuple[Argument, ...] = ()
     needs: tuple[Need, ...] = ()
+    alike: tuple[str, ...] = ()
     follows: tuple[str, ...] = ()
     loud: bool = False
     variants: tuple[str, ...] = ()
