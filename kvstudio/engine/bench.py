@@ -25,6 +25,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from kvstudio.engine import pocket
 from kvstudio.engine.gate import Gate, RunStopped
+from kvstudio.engine.live_checks import LiveChecks
 from kvstudio.engine.module_path import following_modules
 from kvstudio.engine.observer import Observer
 from kvstudio.engine.random_weights import random_model
@@ -114,11 +115,14 @@ class Bench:
 
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "bench.kvrec"
-            writer = RecordingWriter(path, RunSpec(trace=trace), {})
-            observer = Observer(self.tts, writer, gate, trace, on_frame)
+            rates = {"sample_rate": self.tts.sample_rate, "frame_rate": self.tts.mimi.frame_rate}
+            writer = RecordingWriter(path, RunSpec(trace=trace), {}, **rates)
+            checks = LiveChecks(writer, checking=trace != "off", on_frame=on_frame)
+            observer = Observer(self.tts, writer, gate, trace, checks.frame_added)
             with observer.observing(), contextlib.suppress(RunStopped):
                 for _ in self.tts.generate_audio_stream(self.voice, TEXT):
                     pass
+            checks.finish("stopped")
             writer.finish("stopped")
             kibibytes = path.stat().st_size / 1024
         decode = [(b - a) * 1000 for a, b in pairwise(moments[2:])]
