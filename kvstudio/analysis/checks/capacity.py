@@ -12,10 +12,12 @@ from kvstudio.analysis.finding import (
     finding_of,
     frame_words,
     layers_words,
+    op_link,
     slots_words,
     sum_words,
 )
 from kvstudio.analysis.frame_view import FrameView
+from kvstudio.analysis.misused import first_run, misused
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Op
 
@@ -25,8 +27,24 @@ class CapacityCheck:
 
     def __init__(self) -> None:
         self._dropped, self._exceeded = Sightings(), Sightings()
+        self._ops: dict[int, int] = {}  # the first op that dropped, by cache id
 
     def look(self, view: FrameView) -> None:
+        past_the_end = self._look_at_offsets(view)
+        for cache, rows in misused(view, "dropped-write"):
+            self._ops.setdefault(cache.id, rows[0].op)
+            if cache.id not in past_the_end:
+                self._dropped.add(cache, view.frame, first_run(rows))
+
+    def findings(self, recording: Recording) -> list[Finding]:
+        return [
+            *self._exceeded.findings(lambda group: _exceeded(recording, group)),
+            *self._dropped.findings(lambda group: self._build_dropped(recording, group)),
+        ]
+
+    def _look_at_offsets(self, view: FrameView) -> set[int]:
+        """Ids of the caches whose offset went past their capacity."""
+        past_the_end = set()
         for step in view.steps:
             if step.frame.problem is not None:
                 end = step.before + step.should_write
@@ -35,27 +53,34 @@ class CapacityCheck:
             elif step.offset > step.capacity:
                 lost = (max(step.before, step.capacity), step.offset)
                 self._dropped.add(step.cache, step.frame, lost)
+                past_the_end.add(step.cache.id)
+        return past_the_end
 
-    def findings(self, recording: Recording) -> list[Finding]:
-        return [
-            *self._exceeded.findings(lambda group: _exceeded(recording, group)),
-            *self._dropped.findings(lambda group: _dropped(recording, group)),
-        ]
-
-
-def _dropped(recording: Recording, group: list[Sighting]) -> Finding:
-    first = group[0]
-    capacity = recording.cache_states(first.frame.id)[first.cache.id].capacity
-    writer = _last_writer(recording, first)
-    message = (
-        f"{layers_words([seen.cache for seen in group])}: {frame_words(first.frame)} was to write "
-        f"{slots_words(first.slots)}, but the cache has {capacity} slots, so its K and V were "
-        "dropped without an error. From here on the model does not remember what it said. "
-        "Look at the length ledger: is the capacity what the sum asks for?"
-    )
-    return finding_of(
-        "dropped-write", group, message, chain=_chain(recording, first, capacity), op=writer
-    )
+    def _build_dropped(self, recording: Recording, group: list[Sighting]) -> Finding:
+        first = group[0]
+        capacity = recording.cache_states(first.frame.id)[first.cache.id].capacity
+        number = self._ops.get(first.cache.id)
+        op = _last_writer(recording, first) if number is None else recording.ops.get(number)
+        inside = first.slots[0] < capacity
+        why = (
+            "the slice that it was copied to has no slots"
+            if inside
+            else f"the cache has {capacity} slots"
+        )
+        look = (
+            "Look at the slice that the cache is written to."
+            if inside
+            else "Look at the length ledger: is the capacity what the sum asks for?"
+        )
+        message = (
+            f"{layers_words([seen.cache for seen in group])}: {frame_words(first.frame)} was to "
+            f"write {slots_words(first.slots)}, but {why}, so its K and V were dropped without an "
+            f"error. From here on the model does not remember what it said. {look}"
+        )
+        chain = _chain(recording, first, capacity)
+        if number is not None and op is not None:
+            chain.append(op_link(op, "writes to a slice without slots"))
+        return finding_of("dropped-write", group, message, chain=chain, op=op)
 
 
 def _exceeded(recording: Recording, group: list[Sighting]) -> Finding:
@@ -71,14 +96,14 @@ def _exceeded(recording: Recording, group: list[Sighting]) -> Finding:
     return finding_of("capacity-exceeded", group, message, chain=chain)
 
 
-def _chain(recording: Recording, seen: Sighting, capacity: int) -> tuple[Link, ...]:
+def _chain(recording: Recording, seen: Sighting, capacity: int) -> list[Link]:
     frame, cache = seen.frame.id, seen.cache.id
     wrote = f"{frame_words(seen.frame)} writes {slots_words(seen.slots)}"
-    return (
+    return [
         Link(sum_words(recording.chunks[seen.frame.chunk]), frame=frame),
         Link(f"capacity {capacity}", frame=frame, cache=cache, slot=capacity - 1),
         Link(wrote, frame=frame, cache=cache, slot=seen.slots[0]),
-    )
+    ]
 
 
 def _last_writer(recording: Recording, seen: Sighting) -> Op | None:

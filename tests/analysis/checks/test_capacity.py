@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from kvstudio.analysis.checks.capacity import CapacityCheck
+from kvstudio.recording.evidence import Misuse
 from tests.analysis.checks.running import findings_of, texts
 from tests.fakes import FILE, FakeRun
 from tests.recording.reading import tamper
@@ -28,6 +29,21 @@ def test_frames_past_the_capacity_are_dropped_writes(tmp_path: Path) -> None:
     assert mimi.layer == "decoder_transformer.transformer.layers.0.self_attn"
     assert mimi.slots == (12, 16)
     assert mimi.message.startswith("Mimi decoder layer 0: frame 5")
+
+
+def test_the_op_that_dropped_is_named_if_it_was_seen(tmp_path: Path) -> None:
+    run = FakeRun(tmp_path / "run.kvrec")
+    run.begin_chunk()
+    run.prefill()
+    run.evidence = {"misuses": [Misuse(2, 0, "dropped-write", 0, 9, 10, 0, 2, None, "nan")]}
+    run.decode()
+    run.writer.finish("stopped")
+    (found,) = findings_of(CapacityCheck, run.path)
+    assert (found.frame, found.layer, found.slots, found.count) == (2, 0, (9, 10), 1)
+    assert (found.op, found.site) == ("aten.copy_.default", f"{FILE}:12")
+    assert "write slot 9, but the slice that it was copied to has no slots" in found.message
+    assert found.chain[-1].op == 3
+    assert texts(found)[-1].endswith("writes to a slice without slots")
 
 
 def test_a_dropped_write_of_a_run_without_ops_names_no_op(tmp_path: Path) -> None:
