@@ -152,7 +152,8 @@ class Checker:
         states = recording.cache_states(frame.id)
         audio = recording.frame_audio(frame.id)
         first_sample, samples = (0, None) if audio is None else audio
-        steps = self._walker.steps(recording, frame, states, heard=samples is not None)
+        count = 0 if samples is None else len(samples)
+        steps = self._walker.steps(recording, frame, states, count)
         chunk = recording.chunks[frame.chunk]
         return FrameView(recording, frame, chunk, steps, states, samples, first_sample)
 

@@ -82,7 +82,8 @@ def blind_spot(recording: Recording, gap: str | None = None) -> str | None:
 def _unseen(recording: Recording) -> str | None:
     """A part of the model of which no op was seen though it ran."""
     counts = recording.op_counts()
-    ran = [(frame.id, FLOW_LM) for frame in recording.frames if frame.phase != "voice"]
+    flow_lm = [f for f in recording.frames if f.phase != "voice" and not f.is_codec_alone]
+    ran = [(frame.id, FLOW_LM) for frame in flow_lm]
     ran += [(frame, MIMI) for frame, _, _ in recording.audio_frames()]
     unseen = sorted(each for each in ran if not counts.get(each))
     if not unseen:

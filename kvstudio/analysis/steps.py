@@ -42,12 +42,14 @@ class StepWalker:
         self._offsets: dict[int, int] = {}
 
     def steps(
-        self, recording: Recording, frame: Frame, states: dict[int, CacheState], *, heard: bool
+        self, recording: Recording, frame: Frame, states: dict[int, CacheState], samples: int
     ) -> tuple[Step, ...]:
         """What the next frame did to every cache that it should write; none for the voice.
 
-        `states`: every cache after the frame; `heard`: whether the frame has audio.
+        `states`: every cache after the frame; `samples`: of its audio, which tell how many latents
+        were decoded in it.
         """
+        latents = _latents(recording, samples)
         chunk = recording.chunks[frame.chunk]
         if chunk.id != self._chunk:
             self._chunk = chunk.id
@@ -56,9 +58,10 @@ class StepWalker:
             return ()
         found = []
         for cache in recording.caches:
-            if is_encoder(cache) or (cache.model == "mimi" and not heard):
+            if is_encoder(cache) or (cache.model == "mimi" and not latents):
                 continue
-            step = _step(frame, chunk, cache, states.get(cache.id), self._offsets.get(cache.id, 0))
+            before = self._offsets.get(cache.id, 0)
+            step = _step(frame, chunk, cache, states.get(cache.id), before, latents)
             if step is not None:
                 self._offsets[cache.id] = step.offset
                 found.append(step)
@@ -69,13 +72,24 @@ def is_encoder(cache: Cache) -> bool:
     return cache.model == "mimi" and cache.name.startswith("encoder")
 
 
+def _latents(recording: Recording, samples: int) -> int:
+    """How many latents so many samples were decoded from: usually one, none without samples."""
+    facts = recording.facts
+    return max(1, round(samples * facts.frame_rate / facts.sample_rate)) if samples else 0
+
+
 def _step(
-    frame: Frame, chunk: Chunk, cache: Cache, state: CacheState | None, before: int
+    frame: Frame,
+    chunk: Chunk,
+    cache: Cache,
+    state: CacheState | None,
+    before: int,
+    latents: int,
 ) -> Step | None:
     if state is None or state.offset is None:
         return None
     if cache.model == "mimi":
-        should_write = chunk.mimi_steps
+        should_write = chunk.mimi_steps * latents
     else:
         should_write = chunk.token_count if frame.phase == "text" else 1
     return Step(

@@ -83,6 +83,11 @@ class Frame:
     problem: str | None = None
 
     @property
+    def is_codec_alone(self) -> bool:
+        """Whether latents were decoded apart from the steps that made them: FlowLM did not run."""
+        return self.phase == "decode" and self.flow_lm_ns == 0 and self.mimi_ns > 0
+
+    @property
     def title(self) -> str:
         """Such as `voice prefill`, `text prefill` or `decode step 17`."""
         return f"decode step {self.step}" if self.phase == "decode" else f"{self.phase} prefill"

@@ -42,7 +42,7 @@ class EndingCheck:
             self._endings.append(Ending(view.chunk))
         ending, frame = self._endings[-1], view.frame
         ending.chunk = view.chunk
-        if frame.phase == "decode":
+        if frame.phase == "decode" and not frame.is_codec_alone:
             ending.decoded += 1
             ending.last, ending.heard = frame, view.samples is not None
             ending.eos = ending.eos or (frame if frame.eos else None)

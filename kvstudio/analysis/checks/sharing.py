@@ -28,7 +28,8 @@ class SharedStateCheck:
 
     def __init__(self) -> None:
         self._moved = Sightings()
-        self._threads: list[str] = []  # that took decode steps, in the order of their first
+        self._chunk = -1
+        self._threads: list[str] = []  # that took decode steps of it, in the order of their first
         self._last: str | None = None
         self._turns: Finding | None = None
         self._count = 0
@@ -46,6 +47,8 @@ class SharedStateCheck:
 
     def _take_turn(self, view: FrameView) -> None:
         thread = view.recording.evidence.thread(view.frame.id, FLOW_LM)
+        if view.chunk.id != self._chunk:  # a script may drive one chunk here and the next there
+            self._chunk, self._threads, self._last = view.chunk.id, [], None
         if thread is None or thread.startswith(POOLS):
             return
         if thread != self._last and thread in self._threads:
