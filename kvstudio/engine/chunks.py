@@ -7,9 +7,10 @@ from dataclasses import replace
 import torch
 
 from kvstudio.engine import pocket
+from kvstudio.engine.contents import slot_values
 from kvstudio.engine.expansion import caches_of
 from kvstudio.engine.frames import Numbering
-from kvstudio.engine.state import ModelState, offset_of, slot_values
+from kvstudio.engine.state import ModelState, offset_of
 from kvstudio.recording.rows import Base, Cache, Chunk, Expansion
 from kvstudio.recording.writer import RecordingWriter
 

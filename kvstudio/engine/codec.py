@@ -6,8 +6,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from kvstudio.engine import pocket
+from kvstudio.engine.fresh import FreshState
 from kvstudio.engine.model_threads import ModelThreads
-from kvstudio.engine.state import ModelState, StateWatch
+from kvstudio.engine.state import Entry, ModelState, StateWatch
 from kvstudio.engine.wrapping import wrapped
 from kvstudio.recording.rows import Cache
 
@@ -19,7 +20,7 @@ class Codec:
 
     Args:
         rows: Mimi's caches, by state key.
-        look: see `StateWatch`.
+        look, fresh: see `StateWatch`.
 
     Attributes:
         state: Mimi's live state dict, or None before the chunk's first frame is decoded.
@@ -27,23 +28,36 @@ class Codec:
         incremented: set when the offsets were moved after the last decode.
     """
 
-    def __init__(self, rows: Mapping[str, Cache], threads: ModelThreads, *, look: bool) -> None:
-        self._rows, self._threads, self._look = rows, threads, look
+    def __init__(
+        self,
+        rows: Mapping[str, Cache],
+        threads: ModelThreads,
+        *,
+        look: bool,
+        fresh: FreshState | None = None,
+    ) -> None:
+        self._rows, self._threads, self._look, self._fresh = rows, threads, look, fresh
         self.incremented = threading.Event()
         self._increments = True
-        self.begin_chunk()
+        self.begin_chunk(from_start=False)
 
-    def begin_chunk(self) -> None:
+    def begin_chunk(self, *, from_start: bool = True) -> None:
+        """The next decode has a state of its own; new, if we see the chunk `from_start`."""
+        self._from_start = from_start
         self.state: ModelState | None = None
-        self.watch = StateWatch("mimi", self._rows, look=self._look)
+        self.watch = StateWatch("mimi", self._rows, look=self._look, fresh=self._fresh)
 
-    def begin_decode(self, state: ModelState) -> None:
-        """A latent is about to be decoded with `state`."""
-        if state is not self.state:
-            self.begin_chunk()
-            self.state = state
-            self.watch.begin(state)
+    def begin_decode(self, state: ModelState) -> Entry:
+        """A latent is about to be decoded with `state`; what it finds there."""
+        if self.state is None:
+            self.watch.begin(state, new=self._from_start)
+        self.state = state
         self.incremented.clear()
+        entry = self.watch.entry(state)
+        if self._increments:
+            return entry
+        # Nobody told when the offsets were moved, so they may have been after they were looked at.
+        return entry._replace(surprises=[s for s in entry.surprises if s.key != "offset"])
 
     @contextmanager
     def noting_increments(self, tts: pocket.TTS) -> Iterator[None]:

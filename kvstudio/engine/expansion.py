@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 import torch
 
+from kvstudio.engine.contents import INTEGER_OF_SIZE, nan_slots
 from kvstudio.engine.geometry import runs
-from kvstudio.engine.state import INTEGER_OF_SIZE, ModelState, nan_slots
+from kvstudio.engine.state import ModelState
 from kvstudio.recording.rows import Cache, Expansion
 
 SlotBits = torch.Tensor

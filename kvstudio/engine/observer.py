@@ -17,7 +17,7 @@ next chunk begins or the stream ends.
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import torch
 
@@ -25,8 +25,9 @@ from kvstudio.engine import pocket
 from kvstudio.engine.chunks import ChunkBook, register_caches
 from kvstudio.engine.codec import Codec
 from kvstudio.engine.expansion import caches_of, damaged_slots, measure
-from kvstudio.engine.faults.moment import Moment
+from kvstudio.engine.faults.moment import Edits, Moment
 from kvstudio.engine.frames import Frames
+from kvstudio.engine.fresh import fresh_codec
 from kvstudio.engine.gate import Gate, RunStopped
 from kvstudio.engine.model_threads import ModelThreads
 from kvstudio.engine.module_path import following_modules
@@ -41,13 +42,6 @@ from kvstudio.recording.spec import TraceLevel
 from kvstudio.recording.writer import RecordingWriter
 
 VOICE, EXPAND, FLOW_LM, MIMI = range(4)
-
-
-class Edits(Protocol):
-    """What the user wants changed while the model runs."""
-
-    def before(self, moment: Moment) -> None:
-        """Called before every frame but the voice's, in the thread that will run it."""
 
 
 class Observer:
@@ -81,7 +75,8 @@ class Observer:
         self._book = ChunkBook(tts, writer, self._rows["flow_lm"], keep_values=look)
         self._flow = StateWatch("flow_lm", self._rows["flow_lm"], look=look)
         self._threads = ModelThreads(gate)
-        self._codec = Codec(self._rows["mimi"], self._threads, look=look)
+        self._fresh = fresh_codec(tts) if look else None
+        self._codec = Codec(self._rows["mimi"], self._threads, look=look, fresh=self._fresh)
         self._step = 0  # the next decode step's number within the chunk
         self._stop_output: torch.Tensor | None = None
         self._dropped_latent = False  # by the last decode step: it was past EOS
@@ -163,8 +158,9 @@ class Observer:
     def _decode(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         self._threads.note()
         state: ModelState = kwargs["mimi_state"] if "mimi_state" in kwargs else args[1]
-        self._codec.begin_decode(state)
-        pending = self._frames.pending
+        pending, entry = self._frames.pending, self._codec.begin_decode(state)
+        if pending is not None:
+            pending.add_entry(*entry)
         began = time.perf_counter_ns()
         try:
             with self._tracing.part(MIMI, self._codec.watch.watched(state)):
@@ -216,6 +212,7 @@ class Observer:
             except BaseException as error:
                 self._failed(pending, error)
                 raise
+        pending.add_entry(*self._flow.entry(state))
         return pending
 
     def _text_prefill(
@@ -228,6 +225,8 @@ class Observer:
         state, tokens = named["model_state"], named["text_tokens"]
         if self._frames.pending is None or self._frames.pending.phase != "text":
             self._begin_chunk(state, None)  # a fork that does not expand its caches
+        else:
+            self._frames.pending.add_entry(*self._flow.entry(state))
         self._book.tokens(tokens)
         result = self._run(original, args, kwargs, state)
         self._finish_frame(wait=False)

@@ -2,12 +2,14 @@
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
 
 from kvstudio.engine.tracing import Evidence
+from kvstudio.recording.evidence import Surprise
 from kvstudio.recording.rows import (
     CacheState,
     Floats,
@@ -42,6 +44,13 @@ class PendingFrame:
         self._states: dict[int, CacheState] = {}
         self._deltas: list[SlotDelta] = []
         self._tensors: dict[tuple[str, str, str], TensorState] = {}
+        self._found: dict[int, int | None] = {}
+        self._surprises: dict[Surprise, None] = {}
+
+    def add_entry(self, found: Mapping[int, int | None], surprises: Sequence[Surprise]) -> None:
+        """What a step found; of several, the first says what the frame found."""
+        self._found = {**found, **self._found}
+        self._surprises.update(dict.fromkeys(surprises))
 
     def add_state(
         self,
@@ -84,7 +93,10 @@ class PendingFrame:
                 began_ns=self.began_ns,
                 problem=self._problem or problem,
             ),
-            cache_states=list(self._states.values()),
+            cache_states=[
+                replace(state, found=self._found.get(cache))
+                for cache, state in self._states.items()
+            ],
             deltas=self._deltas,
             tensors=list(self._tensors.values()),
             ops=evidence.ops,
@@ -93,6 +105,7 @@ class PendingFrame:
             latent=self._latent,
             audio=None if self.audio is None else _floats(self.audio),
             rng=self.rng,
+            surprises=list(self._surprises),
         )
 
 

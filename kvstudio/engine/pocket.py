@@ -10,6 +10,7 @@ MimiModel.decode_from_latent      ┘
 import inspect
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -216,6 +217,19 @@ def cache_rows(tts: TTS) -> list[Cache]:
                 )
             )
     return rows
+
+
+def fresh_state(model: torch.nn.Module) -> dict[str, dict[str, torch.Tensor]] | None:
+    """A streaming state of `model` as it is when just made, with caches of one slot.
+
+    None if this release or fork makes them in another way.
+    """
+    with suppress(Exception):
+        from pocket_tts.modules.stateful_module import init_states
+
+        state: dict[str, dict[str, torch.Tensor]] = init_states(model, 1, sequence_length=1)
+        return state
+    return None
 
 
 def kv_heads(attention: Any) -> int:

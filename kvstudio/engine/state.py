@@ -6,29 +6,48 @@ at every step, because `_expand_kv_cache` and `copy_state` put new tensors in it
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from kvstudio.engine import pocket
+from kvstudio.engine.contents import (
+    Content,
+    Sums,
+    checksums,
+    content,
+    nan_slots,
+    padded,
+    slot_values,
+)
+from kvstudio.engine.fresh import FreshState
 from kvstudio.engine.geometry import runs
+from kvstudio.engine.seen_tensor import SeenTensor
 from kvstudio.engine.shadow import ShadowMemory, Watched
-from kvstudio.recording.rows import Cache, CacheState, Floats, SlotDelta, TensorState
+from kvstudio.recording.evidence import Found, Surprise
+from kvstudio.recording.rows import Cache, CacheState, SlotDelta, TensorState
 
 ModelState = Mapping[str, Mapping[str, torch.Tensor]]
 NOT_LOOKED_AT = 0
-INTEGER_OF_SIZE = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 @dataclass
 class CacheWatch:
-    """What is known of one cache: which slots hold NaN, and a fingerprint of every slot."""
+    """One cache as it was last seen: its offset, the checksum of every slot, which hold NaN."""
 
     row: Cache
     offset: int | None = None
-    prints: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 0), np.int64))
+    sums: Sums = field(default_factory=lambda: np.zeros((0, 0), np.int64))
     nan: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
+
+
+class Entry(NamedTuple):
+    """What a step found: the offset of each cache by its id, and what nobody had left so."""
+
+    found: dict[int, int | None]
+    surprises: list[Surprise]
 
 
 class StateWatch:
@@ -39,23 +58,55 @@ class StateWatch:
         rows: the caches of that model, by state key.
         look: whether to look at the content; if not, slots are taken as written where the offset
             moved, and tensors are left alone.
+        fresh: what such a state is like when it has just been made, if that is known.
     """
 
-    def __init__(self, model: str, rows: Mapping[str, Cache], *, look: bool) -> None:
+    def __init__(
+        self, model: str, rows: Mapping[str, Cache], *, look: bool, fresh: FreshState | None = None
+    ) -> None:
         self.model = model
         self._look = look
+        self._fresh = fresh
         self._caches = {name: CacheWatch(row) for name, row in rows.items()}
-        self._tensors: dict[tuple[str, str], _SeenTensor] = {}
+        self._tensors: dict[tuple[str, str], SeenTensor] = {}
+        self._left: Mapping[tuple[str, str], Content] = {}
+        self._should_be_fresh = False
         self._shadow = ShadowMemory(rows)
 
-    def begin(self, state: ModelState) -> None:
-        """Takes the state as it is for what later frames change."""
+    def begin(self, state: ModelState, *, new: bool = False) -> None:
+        """Takes the state as it is for what later steps find and change.
+
+        Args:
+            state: of a chunk that begins.
+            new: it should be as if just made, and is held against that at its first step.
+        """
         self._shadow.begin(state)
+        fresh = self._fresh if new else None
+        self._should_be_fresh = fresh is not None
         for watch, cache in self._present(state):
             watch.offset = offset_of(state[watch.row.name])
             if self._look:
-                watch.prints = fingerprints(cache)
+                sums = checksums(cache)
+                watch.sums = sums if fresh is None else fresh.sums(watch.row.name, sums)
                 watch.nan = nan_slots(cache)
+        if self._look:
+            self._left = self._contents(state) if fresh is None else fresh.contents
+
+    def entry(self, state: ModelState) -> Entry:
+        """What a step finds, compared with what the one before left; call before it runs."""
+        found = {
+            watch.row.id: offset_of(state[watch.row.name]) for watch, _ in self._present(state)
+        }
+        if not self._look:
+            return Entry(found, [])
+        surprises = [
+            Surprise(self.model, entry, key, self._found((entry, key), now))
+            for (entry, key), was, now in self._compared(state)
+            if was != now
+        ]
+        for watch, cache in self._present(state):
+            surprises += self._changed_slots(watch, cache, found[watch.row.id])
+        return Entry(found, surprises)
 
     def watched(self, state: ModelState) -> Watched:
         """For a tracer: the caches whose slots it is to follow."""
@@ -70,6 +121,7 @@ class StateWatch:
             state: the state after the step.
             touched: slot ranges written by ops, by cache id; they find writes of equal values.
         """
+        self._should_be_fresh = False
         if not self._look:
             return *self._moved_offsets(state), []
         states, deltas = [], []
@@ -82,9 +134,16 @@ class StateWatch:
                 watch.nan[first:last] = nan_slots(cache[:, :, first:last])
                 values = slot_values(cache, first, last)
                 deltas.append(SlotDelta(watch.row.id, first, last, values))
-            offset = offset_of(state[watch.row.name])
-            states.append(CacheState(watch.row.id, offset, cache.shape[2], int(watch.nan.sum())))
-        return states, deltas, self._changed_tensors(state, written_caches)
+            watch.offset = offset_of(state[watch.row.name])
+            nan = int(watch.nan.sum())
+            states.append(CacheState(watch.row.id, watch.offset, cache.shape[2], nan))
+        changed = self._changed_tensors(state, written_caches)
+        self._left = {
+            key: seen.content
+            for key, seen in self._tensors.items()
+            if not self._is_cache(key) and key[1] in state.get(key[0], {})
+        }
+        return states, deltas, changed
 
     # ---- private ------------------------------------------------------------------------------
 
@@ -111,14 +170,14 @@ class StateWatch:
     def _written(
         self, watch: CacheWatch, cache: torch.Tensor, touched: Sequence[tuple[int, int]]
     ) -> list[tuple[int, int]]:
-        prints = fingerprints(cache)
-        if prints.shape != watch.prints.shape:  # replaced by a tensor of another capacity
+        sums = checksums(cache)
+        if sums.shape != watch.sums.shape:  # replaced by a tensor of another capacity
             watch.nan = nan_slots(cache)
-            watch.prints = _padded(watch.prints, prints)
-        changed = (prints != watch.prints).any(0)
+            watch.sums = padded(watch.sums, sums)
+        changed = (sums != watch.sums).any(0)
         for first, last in touched:
             changed[first:last] = True
-        watch.prints = prints
+        watch.sums = sums
         return runs(changed)
 
     def _changed_tensors(self, state: ModelState, written_caches: set[str]) -> list[TensorState]:
@@ -127,51 +186,64 @@ class StateWatch:
             for key, tensor in tensors.items():
                 seen = self._tensors.get((entry, key))
                 if seen is None:
-                    seen = self._tensors[entry, key] = _SeenTensor()
-                is_cache = key == "cache" and entry in self._caches
+                    seen = self._tensors[entry, key] = SeenTensor()
+                is_cache = self._is_cache((entry, key))
                 nan = int(self._caches[entry].nan.sum()) if is_cache else None
-                if seen.look(tensor, nan, content=not is_cache) or (
+                if seen.look(tensor, nan, is_cache=is_cache) or (
                     is_cache and entry in written_caches
                 ):
                     changed.append(seen.row(self.model, entry, key, tensor, nan))
         return changed
 
+    def _is_cache(self, key: tuple[str, str]) -> bool:
+        return key[1] == "cache" and key[0] in self._caches
 
-class _SeenTensor:
-    """One tensor of the state as it was when last looked at."""
+    def _contents(self, state: ModelState) -> dict[tuple[str, str], Content]:
+        return {
+            (entry, key): content(tensor)
+            for entry, tensors in state.items()
+            for key, tensor in tensors.items()
+            if not self._is_cache((entry, key))
+        }
 
-    def __init__(self) -> None:
-        self._identity: object = None
-        self._content: bytes = b""
-        self._storage: object = None
-        self.generation = -1
+    def _compared(
+        self, state: ModelState
+    ) -> list[tuple[tuple[str, str], Content | None, Content | None]]:
+        """Every tensor but the caches, as it was left and as it is now; None: there is none."""
+        now = self._contents(state)
+        keys = dict.fromkeys([*self._left, *now])
+        return [(key, self._left.get(key), now.get(key)) for key in keys]
 
-    def look(self, tensor: torch.Tensor, nan: int | None, *, content: bool) -> bool:
-        """Whether anything about it differs from the last look."""
-        storage = tensor.untyped_storage()
-        if storage is not self._storage:
-            self._storage = storage
-            self.generation += 1
-        identity = (tensor.shape, tensor.dtype, tensor.device, self.generation, nan)
-        raw = raw_bytes(tensor) if content else b""
-        differs = identity != self._identity or raw != self._content
-        self._identity, self._content = identity, raw
-        return differs
+    def _found(self, key: tuple[str, str], now: Content | None) -> Found:
+        if self._fresh is None:
+            return "changed"
+        if self._should_be_fresh:
+            return "not fresh"
+        return "fresh" if now is not None and self._fresh.contents.get(key) == now else "changed"
 
-    def row(
-        self, model: str, entry: str, key: str, tensor: torch.Tensor, nan: int | None
-    ) -> TensorState:
-        return TensorState(
-            model=model,
-            entry=entry,
-            key=key,
-            shape=str(list(tensor.shape)),
-            dtype=str(tensor.dtype).removeprefix("torch."),
-            device=str(tensor.device),
-            nan_count=_count_nan(tensor) if nan is None else nan,
-            value="" if nan is not None else summary(tensor),
-            storage=self.generation,
-        )
+    def _changed_slots(
+        self, watch: CacheWatch, cache: torch.Tensor, offset: int | None
+    ) -> list[Surprise]:
+        """Used slots that are not as they were left; what lies past the offset is nobody's."""
+        used = min(max(watch.offset or 0, offset or 0), cache.shape[2])
+        sums, was = checksums(cache, used), watch.sums[:, :used]
+        if len(sums) != len(was):
+            changed = np.ones(used, bool)
+        else:
+            changed = (sums != padded(was, sums)).any(0)
+        if not changed.any():
+            return []
+        kinds: dict[Found, NDArray[np.bool_]] = {"changed": changed}
+        if self._fresh is not None:
+            fresh = self._fresh.slots(watch.row.name, sums)
+            kinds = {"changed": changed & ~fresh, "fresh": changed & fresh}
+            if self._should_be_fresh:
+                kinds = {"not fresh": changed}
+        return [
+            Surprise(self.model, watch.row.name, "cache", found, first, last)
+            for found, slots in kinds.items()
+            for first, last in runs(slots)
+        ]
 
 
 def offset_of(entry: Mapping[str, torch.Tensor]) -> int | None:
@@ -179,71 +251,3 @@ def offset_of(entry: Mapping[str, torch.Tensor]) -> int | None:
     if offset is None or offset.numel() == 0 or offset.device.type == "meta":
         return None
     return int(offset.detach().reshape(-1)[0])
-
-
-def fingerprints(cache: torch.Tensor) -> NDArray[np.int64]:
-    """The bits of one number of K and V per slot, `[2 * B, T]`.
-
-    Writing a slot changes them, unless it writes the same number or leaves that number alone; such
-    a write is found by its op, at full trace.
-    """
-    probe = cache.detach()[:, :, :, 0, 0]  # [2, B, T]
-    if cache.device.type == "meta":
-        return np.zeros((2 * cache.shape[1], cache.shape[2]), np.int64)
-    bits = probe.contiguous().cpu().view(INTEGER_OF_SIZE[probe.element_size()])
-    return bits.reshape(-1, cache.shape[2]).numpy().astype(np.int64)
-
-
-def nan_slots(cache: torch.Tensor) -> NDArray[np.bool_]:
-    """Which slots of `[2, B, T, H, D]` hold a NaN in K or V, `[T]`."""
-    if cache.device.type == "meta" or not cache.is_floating_point():
-        return np.zeros(cache.shape[2], bool)
-    found: NDArray[np.bool_] = torch.isnan(cache.detach()).any(4).any(3).any(1).any(0).cpu().numpy()
-    return found
-
-
-def slot_values(cache: torch.Tensor, first: int, last: int) -> Floats | None:
-    """K and V of some slots, `[2, B, last - first, H, D]`, copied; None on `meta`."""
-    if cache.device.type == "meta":
-        return None
-    part = cache.detach()[:, :, first:last]
-    values: Floats = part.to("cpu", torch.float32, copy=True).numpy()
-    return values
-
-
-def raw_bytes(tensor: torch.Tensor) -> bytes:
-    """The tensor's content bit for bit, so that NaN equals NaN."""
-    if tensor.device.type == "meta" or tensor.numel() == 0:
-        return b""
-    flat = tensor.detach().contiguous().cpu().reshape(-1)
-    return (
-        flat.view(torch.uint8).numpy().tobytes()
-        if tensor.dtype != torch.bool
-        else flat.numpy().tobytes()
-    )
-
-
-def summary(tensor: torch.Tensor) -> str:
-    """The number itself, or the range of the finite ones."""
-    if tensor.device.type == "meta" or tensor.numel() == 0:
-        return ""
-    array = tensor.detach().cpu().to(torch.float64).numpy()
-    if array.size == 1:
-        return str(tensor.detach().reshape(-1)[0].item())
-    finite = array[np.isfinite(array)]
-    return f"{finite.min():.4g} .. {finite.max():.4g}" if finite.size else "nothing finite"
-
-
-def _count_nan(tensor: torch.Tensor) -> int:
-    if tensor.device.type == "meta" or not tensor.is_floating_point():
-        return 0
-    return int(torch.isnan(tensor.detach()).sum())
-
-
-def _padded(old: NDArray[np.int64], new: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The old fingerprints in the new capacity; new slots count as unwritten whatever they hold."""
-    padded: NDArray[np.int64] = new.copy()
-    if old.shape[0] == new.shape[0]:
-        slots = min(old.shape[1], new.shape[1])
-        padded[:, :slots] = old[:, :slots]
-    return padded

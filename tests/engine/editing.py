@@ -19,15 +19,15 @@ Edit = Callable[[Moment], None]
 
 
 class At:
-    """Does one thing before one frame, and keeps every moment that it is told of."""
+    """Does one thing before some frames, and keeps every moment that it is told of."""
 
-    def __init__(self, frame: int, edit: Edit) -> None:
-        self.frame, self.edit = frame, edit
+    def __init__(self, frame: int, edit: Edit, *others: int) -> None:
+        self.frames, self.edit = (frame, *others), edit
         self.moments: list[Moment] = []
 
     def before(self, moment: Moment) -> None:
         self.moments.append(moment)
-        if moment.frame == self.frame:
+        if moment.frame in self.frames:
             self.edit(moment)
 
 

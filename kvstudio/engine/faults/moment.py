@@ -1,7 +1,7 @@
 """When an edit acts, and on what."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from kvstudio.engine.state import ModelState
 
@@ -21,3 +21,10 @@ class Moment:
     phase: Literal["text", "decode"]
     state: ModelState
     mimi_state: ModelState | None
+
+
+class Edits(Protocol):
+    """What is to be changed while the model runs."""
+
+    def before(self, moment: Moment) -> None:
+        """Called before every frame but the voice's, in the thread that will run it."""
