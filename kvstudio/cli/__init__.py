@@ -6,6 +6,7 @@
     kvstudio record --demo --text "Hi." -o hi.kvrec run and record, without a window
     kvstudio check hi.kvrec [--json]                what is wrong with it
     kvstudio faults [--json]                        what can be broken on purpose, with --edit
+    kvstudio selftest [--json]                      every fault against every check
 
 Nothing heavy is imported before it is known to be needed: the window must be seen within a second,
 and help within none.
@@ -23,10 +24,11 @@ from kvstudio.cli.bench_command import bench
 from kvstudio.cli.check_command import check
 from kvstudio.cli.faults_command import faults
 from kvstudio.cli.record_command import record
+from kvstudio.cli.selftest_command import selftest
 from kvstudio.recording.errors import KVStudioError, SpecError
 
 BAD_USAGE = 2
-RUN_COMMANDS = ("record", "check", "faults", "bench")
+RUN_COMMANDS = ("record", "check", "faults", "selftest", "bench")
 
 
 class Commands(TyperGroup):
@@ -50,6 +52,7 @@ app = typer.Typer(
 app.command()(record)
 app.command()(check)
 app.command()(faults)
+app.command()(selftest)
 app.command()(bench)
 
 
