@@ -5,6 +5,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QTextBrowser, QWidget
 
 from kvstudio.app.cache_words import cache_labels
+from kvstudio.app.op_roles import OpRoles
 from kvstudio.app.op_words import details_html, frame_details, op_details
 from kvstudio.app.source_view import BARE, SourceView
 from kvstudio.app.theme import current_palette
@@ -43,13 +44,14 @@ class OpDetails(QSplitter):
         try:
             found = recording.ops.get(op)
             text = recording.source(found.site[0])
+            role = OpRoles(recording).role(found).words
         except RecordingError as error:
             self.words.setPlainText(f"Op {op} cannot be read: {error.what}")
             self.source.clear("")
             return
         known = 0 <= found.frame < len(recording.frames)
         frame = recording.frames[found.frame] if known else None
-        details = op_details(found, frame, cache_labels(recording.caches))
+        details = op_details(found, frame, cache_labels(recording.caches), role)
         self.words.setHtml(details_html(details, current_palette().muted_text))
         self.source.show_line(*found.site, text)
 

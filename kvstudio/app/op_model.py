@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QFont
 
 from kvstudio.app.cache_words import cache_labels
 from kvstudio.app.op_query import NOTHING
+from kvstudio.app.op_roles import NORMAL, OpRole, OpRoles
 from kvstudio.app.op_words import COLUMN, INF, NAN, OP_COLUMNS
 from kvstudio.app.row_model import header_cell
 from kvstudio.app.table import LEFT, RIGHT
@@ -20,6 +21,7 @@ from kvstudio.recording.rows import Op
 
 Index = QModelIndex | QPersistentModelIndex
 REMEMBERED_ROWS = 512
+NO_ROLE = OpRole()
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,8 @@ class OpRow:
 
     cells: tuple[str, ...]
     frame: int
-    nan: int  # 0 finite, 1 NaN, 2 Inf: the worse of what it takes and gives
+    nan: int  # 0 finite, 1 NaN, 2 Inf or normal NaN: the worse of what it takes and gives
+    role: OpRole = NO_ROLE
 
 
 class OpModel(QAbstractTableModel):
@@ -44,6 +47,7 @@ class OpModel(QAbstractTableModel):
         self.ids = NOTHING
         self.now: int | None = None
         self._recording: Recording | None = None
+        self._roles: OpRoles | None = None
         self._labels: dict[int, str] = {}
         self._rows: OrderedDict[int, OpRow] = OrderedDict()
         self._bold = QFont()
@@ -55,6 +59,7 @@ class OpModel(QAbstractTableModel):
         self.beginResetModel()
         if recording is not self._recording:
             self._rows.clear()
+            self._roles = None if recording is None else OpRoles(recording)
         self._recording = recording
         self._labels = {} if recording is None else cache_labels(recording.caches)
         self.ids, self.now = ids, now
@@ -87,7 +92,7 @@ class OpModel(QAbstractTableModel):
         """After a change of colours."""
         palette = current_palette()
         self._colors = _colors(palette)
-        self._muted = QColor(palette.muted_text)
+        self._muted, self._loud = QColor(palette.muted_text), QColor(palette.error)
         self._repaint()
 
     def row(self, number: int) -> OpRow:
@@ -113,16 +118,21 @@ class OpModel(QAbstractTableModel):
         assert self._recording is not None, "there are ids, so there is a recording"
         try:
             found = self._recording.ops.get(op)
+            role = NO_ROLE if self._roles is None else self._roles.role(found)
         except RecordingError as error:
             blank = [""] * len(OP_COLUMNS)
             blank[COLUMN["#"]], blank[COLUMN["op"]] = str(op), f"cannot be read: {error.what}"
             return OpRow(tuple(blank), -1, 0)
-        cells = tuple(column.text(found, self._labels) for column in OP_COLUMNS)
-        return OpRow(cells, found.frame, _worse(found))
+        cells = [column.text(found, self._labels) for column in OP_COLUMNS]
+        cells[COLUMN["role"]] = role.word
+        worse = INF if role.word == NORMAL else _worse(found)
+        return OpRow(tuple(cells), found.frame, worse, role)
 
     def _color(self, row: OpRow, column: int) -> QColor | None:
         if self.now is not None and row.frame > self.now:
             return self._muted
+        if column == COLUMN["role"]:
+            return self._loud if row.role.is_loud else self._muted
         return self._colors.get((row.nan, column))
 
     # ---- Qt overrides -------------------------------------------------------------------------
@@ -137,6 +147,8 @@ class OpModel(QAbstractTableModel):
         number, column = index.row(), index.column()
         if not 0 <= number < len(self.ids):
             return None
+        if role == Qt.ItemDataRole.ToolTipRole and column in (COLUMN["NaN"], COLUMN["role"]):
+            return self.row(number).role.words or self.row(number).cells[column]
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return self.row(number).cells[column]
         if role == Qt.ItemDataRole.ForegroundRole:

@@ -13,6 +13,11 @@ NAN, INF = 1, 2
 DEAREST = 6
 Labels = Mapping[int, str]
 
+ROLE_TIP = (
+    "Part in the life of a NaN: a reader uses a slot that nobody wrote, a producer makes NaN from "
+    "finite numbers, a carrier gives it on, a launderer hides it; normal says why it is none"
+)
+
 
 @dataclass(frozen=True)
 class OpColumn:
@@ -33,6 +38,7 @@ OP_COLUMNS = (
     OpColumn("frame", 5, lambda op, _: str(op.frame), right=True),
     OpColumn("op", 17, lambda op, _: op.name),
     OpColumn("NaN", 8, lambda op, _: nan_words(op), title_tip="NaN or Inf taken → given"),
+    OpColumn("role", 8, lambda op, _: "", title_tip=ROLE_TIP),  # the model knows more than the op
     OpColumn(
         "slots", 23, lambda op, labels: touches_words(op.touches, labels),
         title_tip="Cache slots read and written",
@@ -70,13 +76,15 @@ def micros(nanoseconds: int) -> str:
     return f"{nanoseconds / 1000:,.1f}"
 
 
-def op_details(op: Op, frame: Frame | None, labels: Labels) -> list[tuple[str, str]]:
-    """(heading, words) of everything that is known of an op."""
+def op_details(
+    op: Op, frame: Frame | None, labels: Labels, role: str = ""
+) -> list[tuple[str, str]]:
+    """(heading, words) of everything that is known of an op; `role`: its part in a NaN's life."""
     step = "" if frame is None else f" ({frame.title})"
     return [
         ("op", f"{op.name}, number {op.id}, frame {op.frame}{step}, part {part_word(op.part)}"),
         ("slots", touches_words(op.touches, labels) or "touches no cache"),
-        ("NaN", nan_sentence(op)),
+        ("NaN", f"{nan_sentence(op)}; {role}" if role else nan_sentence(op)),
         ("arguments", op.arguments or "no tensor"),
         ("result", op.results or "no tensor"),
         ("module", op.module or "outside of any module"),

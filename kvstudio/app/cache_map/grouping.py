@@ -13,8 +13,9 @@ from kvstudio.app.painting.strips import MarkKind, Strip, StripGroup, StripMark
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from kvstudio.analysis.finding import Finding
     from kvstudio.app.cache_moment import CacheMoment
-    from kvstudio.recording.rows import Chunk, Touch
+    from kvstudio.recording.rows import Chunk, Frame, Touch
 
 FLOW_LM = "FlowLM"
 DECODER = "Mimi decoder"
@@ -94,6 +95,37 @@ def touch_marks(touches: Sequence[Touch], layers: Mapping[int, int]) -> list[Str
         if touch.cache in layers
     }
     return sorted(marks, key=lambda mark: (mark.layer, mark.kind is MarkKind.WRITE, mark.first))
+
+
+def finding_marks(
+    findings: Sequence[Finding], layers: Mapping[int, int], frames: Sequence[Frame], now: Frame
+) -> list[StripMark]:
+    """Marks on the slots of what was found in this chunk, up to a frame."""
+    return [
+        StripMark(layers[cache], *finding.slots, MarkKind.FINDING)
+        for finding in findings
+        if finding.slots is not None and _has_happened(finding, frames, now)
+        for cache in finding.caches or (finding.cache,)
+        if cache is not None and cache in layers
+    ]
+
+
+def finding_lines(findings: Sequence[Finding], cache: int, slot: int) -> list[str]:
+    """What was found about a slot."""
+    return [
+        f"{each.kind} in frame {each.frame}"
+        for each in findings
+        if each.slots is not None
+        and each.slots[0] <= slot < max(each.slots[1], each.slots[0] + 1)
+        and cache in (each.caches or (each.cache,))
+    ]
+
+
+def _has_happened(finding: Finding, frames: Sequence[Frame], now: Frame) -> bool:
+    frame = finding.frame
+    if frame is None or not 0 <= frame < len(frames):
+        return False
+    return frame <= now.id and frames[frame].chunk == now.chunk
 
 
 def _strip(moment: CacheMoment) -> Strip:

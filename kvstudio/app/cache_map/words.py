@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kvstudio.analysis.normal import NAN_PAST_THE_OFFSET, window_words
 from kvstudio.app.cache_map.grouping import DECODER, FLOW_LM, CacheGroup
 from kvstudio.app.cache_moment import frame_words
 from kvstudio.app.cache_words import cache_label, slots_words
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from kvstudio.recording.rows import Chunk, Frame
 
 DOT = " · "
+FRAMES_A_SECOND = 12.5
 _FILLED = [role for role in PaintedRole if role not in (PaintedRole.UNWRITTEN, PaintedRole.NOTHING)]
 
 
@@ -68,6 +70,19 @@ def trouble_lines(groups: Sequence[CacheGroup]) -> list[str]:
         lines += _skew_lines(group, "capacity", [each.slots.capacity for each in group.moments])
         lines += [line for each in group.moments for line in _hole_lines(each)]
     return lines
+
+
+def normal_lines(moment: CacheMoment, slot: int) -> list[str]:
+    """What looks odd about a slot and is normal."""
+    roles = moment.roles
+    lines = []
+    if slot < len(roles) and roles[slot] == PaintedRole.UNWRITTEN and moment.fill == "NaN":
+        lines.append(NAN_PAST_THE_OFFSET)
+    # A Mimi step is one slot; a frame of 80 ms has so many.
+    steps = int((moment.slots.frames == moment.frame).sum())
+    window = window_words(moment.cache, steps * FRAMES_A_SECOND)
+    past = moment.cache.context is not None and slot < moment.offset - moment.cache.context
+    return [*lines, window] if window is not None and past else lines
 
 
 def map_text(groups: Sequence[CacheGroup], frame: Frame) -> str:

@@ -184,6 +184,7 @@ class FrameLine(QAbstractScrollArea):
             chunks=len(self.track.chunk_starts),
             with_times=self._with_times,
             head=self._growing,
+            marks=bool(self.track.marks),
         )
 
     def _cell(self, layout: LineLayout) -> float:
@@ -200,7 +201,8 @@ class FrameLine(QAbstractScrollArea):
 
     def _lines(self, frame: int) -> list[str]:
         shown = self.track[frame]
-        return frame_lines(shown, self._chunks.get(shown.chunk))
+        notes = self.track.marks.notes.get(frame, ())
+        return [*frame_lines(shown, self._chunks.get(shown.chunk)), *notes]
 
     def _hits_head(self, point: QPointF) -> bool:
         return self._growing and self._scene.head_rect.contains(point)

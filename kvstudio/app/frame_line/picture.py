@@ -8,6 +8,7 @@ from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QColor, QPainter, QPixmap
 
 from kvstudio.app.frame_line.cell_painter import paint_cells, paint_chunks
+from kvstudio.app.frame_line.marks import paint_marks
 from kvstudio.app.frame_line.plot_painter import paint_plot, paint_times
 
 if TYPE_CHECKING:
@@ -25,5 +26,6 @@ def line_picture(scene: LineScene, size: QSize) -> QPixmap:
     painter.setClipRect(QRectF(scene.left - 1, 0, scene.right - scene.left + 2, size.height()))
     paint_chunks(painter, scene)
     paint_cells(painter, scene)
+    paint_marks(painter, scene)
     painter.end()
     return picture

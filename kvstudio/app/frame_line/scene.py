@@ -35,6 +35,7 @@ GROWTH = 1.3
 TOP = 3.0
 CHUNK_HEIGHT = 16.0
 CELL_HEIGHT = 22.0
+MARKS_HEIGHT = 11.0
 TIMES_HEIGHT = 24.0
 GAP = 3.0
 LEAST_PLOT = 26.0
@@ -48,6 +49,7 @@ class LineLayout:
 
     chunks: QRectF
     cells: QRectF
+    marks: QRectF
     plot: QRectF
     times: QRectF
 
@@ -136,7 +138,7 @@ class LineScene:
 
 
 def lay_out(
-    width: float, height: float, *, chunks: int, with_times: bool, head: bool
+    width: float, height: float, *, chunks: int, with_times: bool, head: bool, marks: bool = False
 ) -> LineLayout:
     """Divide a place of some size into rows; the plot takes what the others leave."""
     right = width - (HEAD_WIDTH if head else RIGHT_MARGIN)
@@ -144,13 +146,16 @@ def lay_out(
     named = chunks > 1 or (chunks == 1 and height >= ROOM_FOR_TEXT)
     chunk_height = CHUNK_HEIGHT if named else 0.0
     cells_top = TOP + chunk_height + (GAP - 1 if named else 0.0)
-    plot_top = cells_top + CELL_HEIGHT + GAP
+    marks_top = cells_top + CELL_HEIGHT + 1
+    marks_height = MARKS_HEIGHT if marks else 0.0
+    plot_top = marks_top + marks_height + GAP - 1
     left_over = height - plot_top - GAP
     times = TIMES_HEIGHT if with_times and left_over >= TIMES_HEIGHT + GAP + LEAST_PLOT else 0.0
     plot = max(1.0, left_over - times - (GAP if times else 0.0))
     return LineLayout(
         QRectF(GUTTER, TOP, across, chunk_height),
         QRectF(GUTTER, cells_top, across, CELL_HEIGHT),
+        QRectF(GUTTER, marks_top, across, marks_height),
         QRectF(GUTTER, plot_top, across, plot),
         QRectF(GUTTER, plot_top + plot + GAP, across, times),
     )

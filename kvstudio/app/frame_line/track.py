@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kvstudio.app.frame_line.marks import FrameMarks
 from kvstudio.app.growing import Growing
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class FrameTrack:
 
     Attributes:
         chunk_starts: (first frame, chunk id) of every chunk.
+        marks: findings and edits.
     """
 
     def __init__(self) -> None:
@@ -45,6 +47,7 @@ class FrameTrack:
         self._numbers: Growing[np.float32] = Growing(np.float32, 4)
         self._eos: Growing[np.bool_] = Growing(np.bool_)
         self.chunk_starts: list[tuple[int, int]] = []
+        self.marks = FrameMarks()
 
     def __len__(self) -> int:
         return len(self._frames)

@@ -85,6 +85,9 @@ def _paint_mark(painter: QPainter, scene: StripScene, kind: MarkKind, rect: QRec
     elif kind is MarkKind.EDIT:
         _paint_shape(painter, rect.center(), _DIAMOND, palette.edited, palette.text)
     else:
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(QColor(palette.error), 1.6))
+        painter.drawRect(rect.adjusted(0.5, -0.5, -0.5, 0.5))
         _paint_shape(painter, rect.center(), _WARNING, palette.error, palette.background)
         _paint_exclamation(painter, rect.center(), palette.background)
 

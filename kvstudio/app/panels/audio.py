@@ -14,6 +14,7 @@ from kvstudio.app.player import Player
 from kvstudio.app.settings import Settings
 from kvstudio.app.sound.export import WavExport, WavKind, write_wav
 from kvstudio.app.sound.growing_levels import GrowingLevels
+from kvstudio.app.sound.marks import sound_marks
 from kvstudio.app.sound.notes import Notes
 from kvstudio.app.sound.overlay import Overlay
 from kvstudio.app.sound.playback import Playback
@@ -79,8 +80,11 @@ class AudioPanel(Panel):
             self.stage.say(str(error))
             return
         self._show_contents()
-        if changed & (Changed.RECORDING | Changed.FRAMES):
+        if changed & (Changed.RECORDING | Changed.FRAMES | Changed.FINDINGS):
+            self.track.marks = sound_marks(self.workspace.findings.findings)
             self._redraw()
+        if changed & Changed.SECOND:
+            self._go_to_second(self.workspace.cursor.second)
         self._show_cursor()
         if changed & (Changed.RECORDING | Changed.FRAME):
             self._reveal_cursor()
@@ -169,6 +173,12 @@ class AudioPanel(Panel):
         samples = self.track.range_of(self.workspace.cursor.frame)
         if samples is not None and not self.playback.sounding:
             self.view.look_at(*samples)
+
+    def _go_to_second(self, second: float | None) -> None:
+        """Playing begins there, where a finding is heard."""
+        if second is not None and second < self.track.seconds:
+            self.playback.start = round(second * self.track.sample_rate)
+            self.bar.show_playback(self.playback)
 
     def _show_words(self) -> None:
         self.notes.show(self.bar, self.playback, self.workspace.frame, self.view.selection)

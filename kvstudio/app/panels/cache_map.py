@@ -8,8 +8,21 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QColor, QGuiApplication, QKeySequence, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from kvstudio.app.cache_map.grouping import ENCODER, fresh_marks, grouped, touch_marks
-from kvstudio.app.cache_map.words import encoder_line, group_lines, map_text, trouble_lines
+from kvstudio.app.cache_map.grouping import (
+    ENCODER,
+    finding_lines,
+    finding_marks,
+    fresh_marks,
+    grouped,
+    touch_marks,
+)
+from kvstudio.app.cache_map.words import (
+    encoder_line,
+    group_lines,
+    map_text,
+    normal_lines,
+    trouble_lines,
+)
 from kvstudio.app.cache_moment import cache_moments, slot_words
 from kvstudio.app.cache_words import cache_labels, cache_title, touches_words
 from kvstudio.app.fitting_label import FittingLabel
@@ -28,7 +41,7 @@ if TYPE_CHECKING:
 
 IDLE = "Point at a slot to read what it is. Click to select it."
 SLOTS = Changed.RECORDING | Changed.FRAME
-MARKS = SLOTS | Changed.OP
+MARKS = SLOTS | Changed.OP | Changed.FINDINGS
 
 
 class CacheMapPanel(Panel):
@@ -178,11 +191,15 @@ class CacheMapPanel(Panel):
             self.trouble_line.setToolTip("\n".join(lines))
 
     def _show_marks(self, recording: Recording) -> None:
-        cursor = self.workspace.cursor
+        cursor, now = self.workspace.cursor, self.workspace.frame
         assert cursor.frame is not None
+        assert now is not None
         marks = fresh_marks(self._shown, cursor.frame)
         touches = recording.ops.touches(cursor.op) if cursor.op is not None else []
-        self.strips.set_marks(marks + touch_marks(touches, self._layers))
+        marks += touch_marks(touches, self._layers)
+        findings = self.workspace.findings.findings
+        marks += finding_marks(findings, self._layers, recording.frames, now)
+        self.strips.set_marks(marks)
         self.op_line.setVisible(cursor.op is not None)
         if cursor.op is not None:
             words = touches_words(touches, cache_labels(recording.caches))
@@ -211,7 +228,8 @@ class CacheMapPanel(Panel):
             return ""
         moment = self._shown[layer]
         said = slot_words(moment, slot, self.workspace.recording.frames)
-        return f"{cache_title(moment.cache)}\n{said}"
+        found = finding_lines(self.workspace.findings.findings, moment.cache.id, slot)
+        return "\n".join([cache_title(moment.cache), said, *found, *normal_lines(moment, slot)])
 
     def _on_strips_slots_selected(self, layer: int, first: int, end: int) -> None:
         at = self.strips.selection

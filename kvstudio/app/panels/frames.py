@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from kvstudio.app.frame_line.frame_line import FrameLine
+from kvstudio.app.frame_line.marks import frame_marks
 from kvstudio.app.frame_line.track import FrameTrack
 from kvstudio.app.frame_line.words import EMPTY
 from kvstudio.app.panel import Changed, Panel
 from kvstudio.app.settings import Settings
 from kvstudio.app.stage import NO_RECORDING, Stage
+from kvstudio.recording.errors import RecordingError
 
 if TYPE_CHECKING:
     from kvstudio.app.workspace import Workspace
+    from kvstudio.recording.reader import Recording
+    from kvstudio.recording.spec import Edit
 
 TIMES_TIP = "Show how long each frame took: FlowLM, Mimi on top, against its 80 ms of speech"
+SHOWN = Changed.RECORDING | Changed.FRAMES | Changed.FINDINGS
 SHEET = "QToolButton { padding: 2px 6px; }"
 
 
@@ -51,10 +57,12 @@ class FramesPanel(Panel):
         recording = self.workspace.recording
         if changed & Changed.STYLE:
             self.line.restyle()
-        if recording is not None and (changed & (Changed.RECORDING | Changed.FRAMES)):
+        if recording is not None and (changed & SHOWN):
             self.track.take_in(recording.frames)
             growing = recording.live
             chunks = {chunk.id: chunk for chunk in recording.chunks}
+            if changed & (Changed.RECORDING | Changed.FINDINGS):
+                self._take_marks(recording)
             self.line.show_track(chunks, growing=growing)
         if len(self.track):
             self.stage.present()
@@ -63,6 +71,12 @@ class FramesPanel(Panel):
         self._show_cursor()
 
     # ---- private ------------------------------------------------------------------------------
+
+    def _take_marks(self, recording: Recording) -> None:
+        edits: tuple[Edit, ...] = ()
+        with suppress(RecordingError):  # which Setup tells
+            edits = recording.spec.edits
+        self.track.marks = frame_marks(self.workspace.findings.findings, edits)
 
     def _arrange(self, contents: QWidget) -> None:
         buttons = QVBoxLayout()

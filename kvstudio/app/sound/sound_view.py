@@ -24,6 +24,7 @@ from kvstudio.app.sound.axis_painter import (
     paint_wave_levels,
 )
 from kvstudio.app.sound.level_painter import paint_frequencies, paint_levels
+from kvstudio.app.sound.marks import paint_marks
 from kvstudio.app.sound.overlay import Overlay, paint_overlay, playhead_box
 from kvstudio.app.sound.scene import SoundScene, lay_out, wave_limit
 from kvstudio.app.sound.time_axis import TimeAxis, axis_end
@@ -187,6 +188,7 @@ class SoundView(QWidget):
         paint_wave_levels(painter, scene)
         paint_frame_numbers(painter, scene)
         paint_seconds(painter, scene)
+        paint_marks(painter, scene)
         painter.end()
         return picture
 

@@ -12,6 +12,7 @@ from kvstudio.app.sound.envelope import Envelope
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from kvstudio.app.sound.marks import SoundMark
     from kvstudio.recording.reader import Recording
 
 SAMPLE_RATE = 24_000
@@ -24,6 +25,7 @@ class SoundTrack:
         sample_rate: hertz.
         envelope: the samples.
         chunk_starts: (first sample, chunk id) of every chunk that has sound.
+        marks: where findings are heard.
     """
 
     def __init__(self) -> None:
@@ -33,6 +35,7 @@ class SoundTrack:
         self.sample_rate = SAMPLE_RATE
         self.envelope = Envelope()
         self.chunk_starts: list[tuple[int, int]] = []
+        self.marks: tuple[SoundMark, ...] = ()
         self._frames: Growing[np.int64] = Growing(np.int64)
         self._starts: Growing[np.int64] = Growing(np.int64)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from kvstudio.app.codes import Code
 from kvstudio.app.sound.envelope import Trouble
+from kvstudio.app.sound.marks import mark_words
 from kvstudio.app.spectrogram import LOUDEST_SHOWN_DB, QUIETEST_SHOWN_DB, hop_samples
 from kvstudio.app.words import counted
 
@@ -78,6 +79,8 @@ def point_words(scene: SoundScene, point: QPointF) -> str:
         return ""
     frame = scene.track.frame_at(sample)
     where = f"{sample / scene.track.sample_rate:.4f} s (sample {sample:,}), frame {frame}"
+    if marked := mark_words(scene, point.x()):
+        where = f"{where}\n{marked}"
     if scene.layout.levels.contains(point):
         return f"{where}\n{_level_words(scene, point)}"
     return f"{where}\n{_sample_words(scene, point)}"
