@@ -33,6 +33,7 @@ from kvstudio.engine.model_threads import ModelThreads
 from kvstudio.engine.module_path import following_modules
 from kvstudio.engine.pending import PendingFrame
 from kvstudio.engine.state import ModelState, StateWatch
+from kvstudio.engine.step_notes import StepNotes
 from kvstudio.engine.tracer import OpKnowledge
 from kvstudio.engine.tracing import Tracing
 from kvstudio.engine.wrapping import wrapped
@@ -78,7 +79,7 @@ class Observer:
         self._fresh = fresh_codec(tts) if look else None
         self._codec = Codec(self._rows["mimi"], self._threads, look=look, fresh=self._fresh)
         self._step = 0  # the next decode step's number within the chunk
-        self._stop_output: torch.Tensor | None = None
+        self._notes = StepNotes(tts, look=look)
         self._dropped_latent = False  # by the last decode step: it was past EOS
         self.problem: BaseException | None = None
         """What the model or the recording raised, even if the model swallowed it."""
@@ -87,23 +88,20 @@ class Observer:
     def observing(self) -> Iterator[None]:
         """Wraps the model; on leaving, the model is as it was, also after an exception."""
         tts = self.tts
-        hook = tts.flow_lm.out_eos.register_forward_hook(self._on_stop_logit)
-        try:
-            with (
-                following_modules(tts) if self._trace == "full" else nullcontext(),
-                wrapped(tts, "_expand_kv_cache", self._expand),
-                wrapped(tts, "_run_flow_lm_and_increment_step", self._flow_lm),
-                wrapped(tts.mimi, "decode_from_latent", self._decode),
-                wrapped(tts.flow_lm.conditioner, "prepare", self._prepare),
-                self._codec.noting_increments(tts),
-                wrapped(tts, "_decode_audio_worker", self._threads.decoding),
-            ):
-                try:
-                    yield
-                finally:
-                    self._threads.end()
-        finally:
-            hook.remove()
+        with (
+            following_modules(tts) if self._trace == "full" else nullcontext(),
+            self._notes.listening(),
+            wrapped(tts, "_expand_kv_cache", self._expand),
+            wrapped(tts, "_run_flow_lm_and_increment_step", self._flow_lm),
+            wrapped(tts.mimi, "decode_from_latent", self._decode),
+            wrapped(tts.flow_lm.conditioner, "prepare", self._prepare),
+            self._codec.noting_increments(tts),
+            wrapped(tts, "_decode_audio_worker", self._threads.decoding),
+        ):
+            try:
+                yield
+            finally:
+                self._threads.end()
 
     def finish(self, problem: str | None = None) -> None:
         """Writes what the last step left. Call when the stream has ended, however it ended."""
@@ -172,10 +170,6 @@ class Observer:
             pending.add_audio(audio, time.perf_counter_ns() - began)
         return audio
 
-    def _on_stop_logit(self, module: object, inputs: object, output: torch.Tensor) -> None:
-        # Read after the step: reading it here would be traced as if the model did it.
-        self._stop_output = output
-
     # ---- steps ---------------------------------------------------------------------------------
 
     def _begin_chunk(self, state: ModelState, length: int | None) -> Chunk:
@@ -184,6 +178,7 @@ class Observer:
         chunk = self._book.begin(state, length)
         self._flow.begin(state)
         self._codec.begin_chunk()
+        self._notes.begin_chunk()
         self._step = 0
         if self._wants_voice_frame(state):
             self._add_voice_frame(state)
@@ -238,11 +233,12 @@ class Observer:
         if self.problem is not None:
             raise RunStopped("a latent could not be decoded")
         pending = self._begin_frame("decode", state, self._step)
-        self._stop_output = None
+        self._notes.begin()
         result = self._run(original, args, kwargs, state)
         self._step += 1
-        logit = None if self._stop_output is None else float(self._stop_output.reshape(-1)[-1])
-        pending.add_latent(result[0], logit, float(self.tts.eos_threshold))
+        pending.add_latent(result[0], *self._notes.stop)
+        pending.fed = self._notes.fed
+        self._notes.end(result[0])
         return result
 
     def _run(self, original: Any, args: Any, kwargs: Any, state: ModelState) -> Any:

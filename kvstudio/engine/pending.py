@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from kvstudio.engine.tracing import Evidence
-from kvstudio.recording.evidence import Surprise
+from kvstudio.recording.evidence import Fed, Surprise
 from kvstudio.recording.rows import (
     CacheState,
     Floats,
@@ -28,6 +28,7 @@ class PendingFrame:
         decoded: set when the frame's latent has been decoded, or failed to be.
         audio: the tensor that `decode_from_latent` returned; read at the end, because the worker
             still fades its first samples in place.
+        fed: what a decode step was fed.
     """
 
     def __init__(self, number: int, chunk: int, phase: Phase, step: int, run_began_ns: int) -> None:
@@ -37,6 +38,7 @@ class PendingFrame:
         self.decoded = threading.Event()
         self.audio: torch.Tensor | None = None
         self.rng: bytes | None = None
+        self.fed: Fed | None = None
         self._latent: Floats | None = None
         self._stop_logit: float | None = None
         self._stop_threshold: float | None = None
@@ -106,6 +108,7 @@ class PendingFrame:
             audio=None if self.audio is None else _floats(self.audio),
             rng=self.rng,
             surprises=list(self._surprises),
+            fed=self.fed,
         )
 
 
