@@ -29,7 +29,7 @@ from kvstudio.analysis.checks.expansion import ExpansionCheck
 from kvstudio.analysis.checks.holes import HolesCheck
 from kvstudio.analysis.checks.laundering import LaunderingCheck
 from kvstudio.analysis.checks.masks import MaskCheck
-from kvstudio.analysis.checks.numbers import AudioNanCheck, NanCheck
+from kvstudio.analysis.checks.numbers import AudioNanCheck, LatentNanCheck, NanCheck
 from kvstudio.analysis.checks.offsets import OffsetJumpCheck, OffsetSkewCheck
 from kvstudio.analysis.checks.overwrites import OverwriteCheck
 from kvstudio.analysis.checks.positions import PositionCheck
@@ -38,6 +38,7 @@ from kvstudio.analysis.checks.reads import StaleReadCheck, UnwrittenReadCheck
 from kvstudio.analysis.checks.sharing import SharedStateCheck
 from kvstudio.analysis.checks.sound import ClickCheck, ClippingCheck, SilenceCheck
 from kvstudio.analysis.checks.stopping import StoppingCheck
+from kvstudio.analysis.checks.strangers import StrangersCheck
 from kvstudio.analysis.checks.tensors import TensorsCheck
 from kvstudio.analysis.checks.zeros import ZeroSlotsCheck
 from kvstudio.analysis.coverage import Coverage
@@ -73,11 +74,13 @@ CHECKS: tuple[type[Check], ...] = (
     PrefixCheck,
     CodecStateCheck,
     PositionCheck,
+    StrangersCheck,
     OverwriteCheck,
     UnwrittenReadCheck,
     StaleReadCheck,
     MaskCheck,
     NanCheck,
+    LatentNanCheck,
     LaunderingCheck,
     StoppingCheck,
     EndingCheck,

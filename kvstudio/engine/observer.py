@@ -32,6 +32,7 @@ from kvstudio.engine.gate import Gate, RunStopped
 from kvstudio.engine.model_threads import ModelThreads
 from kvstudio.engine.module_path import following_modules
 from kvstudio.engine.pending import PendingFrame
+from kvstudio.engine.projections import projections_of
 from kvstudio.engine.state import ModelState, StateWatch
 from kvstudio.engine.step_notes import StepNotes
 from kvstudio.engine.tracer import OpKnowledge
@@ -75,6 +76,7 @@ class Observer:
         look = trace != "off"
         self._book = ChunkBook(tts, writer, self._rows["flow_lm"], keep_values=look)
         self._flow = StateWatch("flow_lm", self._rows["flow_lm"], look=look)
+        self._projections = projections_of(tts) if trace == "full" else None
         self._threads = ModelThreads(gate)
         self._fresh = fresh_codec(tts) if look else None
         self._codec = Codec(self._rows["mimi"], self._threads, look=look, fresh=self._fresh)
@@ -257,7 +259,11 @@ class Observer:
         finally:
             # After an exception too: it shows how far the step had come.
             pending.flow_lm_ns = time.perf_counter_ns() - began
-            pending.add_state(*self._flow.after(state, self._tracing.written(FLOW_LM)))
+            changes = self._flow.after(state, self._tracing.written(FLOW_LM))
+            pending.add_state(*changes)
+            if self._projections is not None:
+                strangers = self._projections.surprises(changes[1], self._rows["flow_lm"])
+                pending.add_entry({}, strangers)
         return result
 
     def _failed(self, pending: PendingFrame | None, error: BaseException) -> None:

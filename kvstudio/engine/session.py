@@ -14,6 +14,7 @@ from kvstudio.engine.gate import Gate, RunStopped
 from kvstudio.engine.live_checks import LiveChecks, News
 from kvstudio.engine.observer import Observer
 from kvstudio.engine.progress import ProgressReporter, reported_downloads
+from kvstudio.engine.projections import projections_of
 from kvstudio.engine.voices import Voice, make_voice
 from kvstudio.recording.errors import KVStudioError, SpecError
 from kvstudio.recording.rows import LogLine
@@ -62,6 +63,7 @@ class Session:
         with reported_downloads(self.reporter):
             tts = pocket.load_model(source)
         self.reporter.check()
+        projections_of(tts)  # takes a second with a large model, and a run is not to wait for it
         self.adopt(tts, source)
         return cards.model_card(tts, source)
 

@@ -5,7 +5,9 @@ from typing import Literal
 
 MisuseKind = Literal["unwritten-read", "stale-read", "overwrite", "dropped-write"]
 Fill = Literal["nan", "zero", "other"]
-Found = Literal["changed", "fresh", "not fresh"]
+Found = Literal["changed", "fresh", "not fresh", "swapped", "rotated", "rounded", "foreign"]
+"""changed; fresh, as if just made; not fresh when it should be; or K and V that the layer's own
+weights cannot have made, and what they look like."""
 Fed = Literal["marker", "latent", "zero", "nan", "other"]
 
 

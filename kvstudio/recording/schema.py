@@ -247,7 +247,7 @@ CREATE TABLE surprise (
     model TEXT NOT NULL,
     entry TEXT NOT NULL,
     key   TEXT NOT NULL,              -- cache, offset, previous, partial, ...
-    found TEXT NOT NULL,              -- changed; fresh: as if just made; not fresh: when it should
+    found TEXT NOT NULL,              -- see `evidence.Found`
     first INTEGER,                    -- slots, for a cache
     last  INTEGER
 );
