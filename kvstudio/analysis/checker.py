@@ -40,6 +40,7 @@ from kvstudio.analysis.checks.sound import ClickCheck, ClippingCheck, SilenceChe
 from kvstudio.analysis.checks.stopping import StoppingCheck
 from kvstudio.analysis.checks.strangers import StrangersCheck
 from kvstudio.analysis.checks.tensors import TensorsCheck
+from kvstudio.analysis.checks.voice_length import VoiceLengthCheck
 from kvstudio.analysis.checks.zeros import ZeroSlotsCheck
 from kvstudio.analysis.coverage import Coverage
 from kvstudio.analysis.finding import Finding
@@ -69,6 +70,7 @@ CHECKS: tuple[type[Check], ...] = (
     OffsetJumpCheck,
     HolesCheck,
     ZeroSlotsCheck,
+    VoiceLengthCheck,
     TensorsCheck,
     SharedStateCheck,
     PrefixCheck,

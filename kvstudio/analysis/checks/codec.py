@@ -54,7 +54,7 @@ class CodecStateCheck:
             return  # that is another owner of the state
         found: dict[str, list[Surprise]] = {}
         for each in view.surprises:
-            if each.model == "mimi":
+            if each.model == "mimi" and each.found in KINDS:
                 found.setdefault(KINDS[each.found], []).append(each)
         for kind, rows in found.items():
             self._seen.setdefault(kind, _Seen(view.frame, rows)).count += len(rows)
