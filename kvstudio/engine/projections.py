@@ -24,6 +24,7 @@ from kvstudio.recording.rows import Cache, Floats, SlotDelta
 PROBES = 8
 # Share of the length that may stick out: what is healthy is at 1e-6, bfloat16 at 1e-3.
 TOLERANCE = 5e-3
+FEW = 0.7  # share of distinct numbers; of computed ones, hardly two are equal
 TRIAL_POSITION = 3
 
 
@@ -65,8 +66,8 @@ class Projection:
         several = np.broadcast_to(keys, (len(many), *keys.shape))
         if self.fits(several, np.broadcast_to(values, several.shape), many).any():
             return "rotated"
-        distinct = len(np.unique(np.concatenate([keys.ravel(), values.ravel()])))
-        return "rounded" if distinct < keys.size else "foreign"
+        distinct = len(np.unique([keys, values]))
+        return "rounded" if 2 < distinct < FEW * 2 * keys.size else "foreign"
 
     def _unrotated(self, keys: Floats, positions: NDArray[np.int64]) -> NDArray[np.float64]:
         """Takes back the rotation of neighbouring pairs (RoPE, arXiv 2104.09864)."""
