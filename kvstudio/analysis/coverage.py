@@ -1,6 +1,6 @@
 """What of a run was seen: a check that finds nothing proves something only if it could look."""
 
-from kvstudio.analysis.finding import frame_words, layers_words
+from kvstudio.analysis.finding import frame_words, layers_words, within
 from kvstudio.analysis.frame_view import FrameView
 from kvstudio.recording.rows import Frame
 
@@ -29,8 +29,7 @@ class Coverage:
 
 
 def _words(frame: Frame, layers: str) -> str:
-    layers = layers[0].lower() + layers[1:] if layers.startswith("Layer") else layers
     return (
-        f"it was not seen which slots {layers} read in {frame_words(frame)}: the attention ran "
-        "where the tracer does not look, or in a form that it does not know"
+        f"it was not seen which slots {within(layers)} read in {frame_words(frame)}: "
+        "the attention ran where the tracer does not look, or in a form that it does not know"
     )

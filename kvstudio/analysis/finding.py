@@ -242,6 +242,11 @@ def layers_words(caches: Sequence[Cache]) -> str:
     return words[0].upper() + words[1:]
 
 
+def within(layers: str) -> str:
+    """`layers_words` for the middle of a sentence."""
+    return layers if layers.startswith("Mimi") else layers[0].lower() + layers[1:]
+
+
 def slots_words(slots: Slots) -> str:
     """Such as `slot 7` or `slots 7 to 9`."""
     first, last = slots

@@ -86,7 +86,7 @@ FOLLOWS: dict[str, set[str]] = {
     "nan-laundered": NUMBERS,
     "early-eos": HEARD,
     "length-cut": HEARD,
-    "no-eos": HEARD,
+    "no-eos": {"no-eos", *HEARD},
     "audio-nan": HEARD,
     "audio-clipped": HEARD,
     "audio-click": HEARD,

@@ -71,6 +71,16 @@ class Evidence:
             )
             return [int(op) for (op,) in rows]
 
+    def nan_producer(self, frame: int, part: int) -> int | None:
+        """Id of the first op of a part of a frame that took no NaN and gave one."""
+        with reading(self._path):
+            (op,) = self._connection.execute(
+                "SELECT min(id) FROM op WHERE frame = ? AND part = ? AND nan_out = 1 "
+                "AND ifnull(nan_in, 0) != 1",
+                (frame, part),
+            ).fetchone()
+            return None if op is None else int(op)
+
     def thread(self, frame: int, part: int) -> str | None:
         """Name of the thread that ran a part of a frame; None if no op of it was seen."""
         with reading(self._path):

@@ -1,17 +1,22 @@
 """hole: a slot that attention reads, below the offset, that nobody ever wrote."""
 
+from functools import partial
+
 import numpy as np
 
 from kvstudio.analysis.finding import (
     Finding,
+    Link,
     Sighting,
     Sightings,
     finding_of,
     frame_words,
     layers_words,
     slots_words,
+    within,
 )
 from kvstudio.analysis.frame_view import FrameView
+from kvstudio.analysis.nan_slots import HALVES, Half, NanWatch, nan_slots
 from kvstudio.analysis.steps import Step
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.slots import Write
@@ -22,6 +27,8 @@ class HolesCheck:
 
     def __init__(self) -> None:
         self._passed, self._unvoiced = Sightings(), Sightings()
+        self._half = {half: Sightings() for half in HALVES}
+        self._watch = NanWatch()
         self._chunk = -1
 
     def look(self, view: FrameView) -> None:
@@ -29,7 +36,10 @@ class HolesCheck:
             self._chunk = view.chunk.id
             self._look_at_voice(view)
         for step in view.steps:
+            nan = self._watch.may_have_come(step)
             if _covers(view.writes.get(step.cache.id, []), step):
+                if nan:
+                    self._look_at_halves(view, step)
                 continue
             written = view.slot_maps[step.cache.id].written[step.before : step.offset]
             empty = [int(slot) + step.before for slot in np.flatnonzero(~written)]
@@ -37,16 +47,31 @@ class HolesCheck:
                 self._passed.add(step.cache, step.frame, _first_run(empty), len(empty))
 
     def findings(self, recording: Recording) -> list[Finding]:
-        return [*self._unvoiced.findings(_unvoiced), *self._passed.findings(_passed)]
+        halves = [
+            found
+            for half, seen in self._half.items()
+            for found in seen.findings(partial(_half_written, half))
+        ]
+        return [*self._unvoiced.findings(_unvoiced), *self._passed.findings(_passed), *halves]
+
+    def _look_at_halves(self, view: FrameView, step: Step) -> None:
+        for half, slots in nan_slots(view, step).unwritten.items():
+            if slots:
+                self._half[half].add(step.cache, step.frame, _first_run(slots), len(slots))
 
     def _look_at_voice(self, view: FrameView) -> None:
         offsets = view.recording.base_offsets(view.chunk.id)
         for cache in view.recording.caches:
             base = view.recording.values_before_expansion(cache, view.chunk.id)
             if base is not None:
-                used = base[:, :, : offsets.get(cache.id, 0)]
+                offset = offsets.get(cache.id, 0)
+                used = base[:, :, :offset]
                 nan = np.flatnonzero(np.isnan(used).all(axis=(0, 1, 3, 4))).tolist()
-                if nan:
+                if base.shape[2] < offset:  # it was restored too far
+                    self._unvoiced.add(
+                        cache, view.frame, (base.shape[2], offset), offset - base.shape[2]
+                    )
+                elif nan:
                     self._unvoiced.add(cache, view.frame, _first_run(nan), len(nan))
 
 
@@ -73,7 +98,20 @@ def _passed(group: list[Sighting]) -> Finding:
         "to lie there: NaN spreads to every later frame, zeros change the voice quietly. "
         "Look at where the frame's K and V were written, in the cache map and the ops."
     )
-    return finding_of("hole", group, message)
+    words = f"{frame_words(first.frame)} should have written {_slots_of(group)}, and did not"
+    return finding_of("hole", group, message, chain=[_slot_link(first, words)])
+
+
+def _half_written(half: Half, group: list[Sighting]) -> Finding:
+    first, other = group[0], HALVES[1 - HALVES.index(half)]
+    message = (
+        f"{layers_words([seen.cache for seen in group])}: {frame_words(first.frame)} wrote {other} "
+        f"of {slots_words(first.slots)}, but not {half}, which is NaN as it was. Attention reads "
+        "it: NaN spreads to every later frame. "
+        f"Look at where the frame's {half} was written, in the cache map and the ops."
+    )
+    words = f"{frame_words(first.frame)} should have written {half} of {_slots_of(group)}"
+    return finding_of("hole", group, message, chain=[_slot_link(first, words)], kv=half)
 
 
 def _unvoiced(group: list[Sighting]) -> Finding:
@@ -83,4 +121,13 @@ def _unvoiced(group: list[Sighting]) -> Finding:
         "state hold nothing but NaN, as if never written, but lie below the offset. Every frame "
         "attends to them, so every latent becomes NaN. Make the voice state again."
     )
-    return finding_of("hole", group, message)
+    words = f"the voice state has nothing in {_slots_of(group)}"
+    return finding_of("hole", group, message, chain=[_slot_link(first, words)])
+
+
+def _slots_of(group: list[Sighting]) -> str:
+    return f"{slots_words(group[0].slots)} of {within(layers_words([s.cache for s in group]))}"
+
+
+def _slot_link(seen: Sighting, words: str) -> Link:
+    return Link(words, frame=seen.frame.id, cache=seen.cache.id, slot=seen.slots[0])

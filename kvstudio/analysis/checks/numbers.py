@@ -1,7 +1,6 @@
 """nan-produced and audio-nan: numbers that were computed and are none."""
 
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 
@@ -15,14 +14,13 @@ from kvstudio.analysis.finding import (
     layers_words,
     op_link,
     slots_words,
+    within,
 )
 from kvstudio.analysis.frame_view import FrameView
-from kvstudio.analysis.steps import Step
-from kvstudio.recording.ops import part_word
+from kvstudio.analysis.nan_slots import Half, NanWatch, nan_slots
 from kvstudio.recording.reader import Recording
-from kvstudio.recording.rows import Op
-
-NAN = 1
+from kvstudio.recording.rows import Frame, Op
+from kvstudio.recording.schema import PARTS
 
 
 class NanCheck:
@@ -30,9 +28,9 @@ class NanCheck:
 
     def __init__(self) -> None:
         self._seen = Sightings()
-        self._kv: dict[int, Literal["K", "V"] | None] = {}
+        self._kv: dict[int, Half | None] = {}
+        self._watch = NanWatch()
         self._valued: bool | None = None  # whether values were recorded
-        self._below: dict[int, int] = {}  # NaN slots below the offset, by cache
 
     def look(self, view: FrameView) -> None:
         if self._valued is None:
@@ -40,21 +38,55 @@ class NanCheck:
         if not self._valued:
             return
         for step in view.steps:
-            cache = step.cache
-            below = step.nan_slots - max(0, step.capacity - step.offset)
-            more, self._below[cache.id] = below - self._below.get(cache.id, 0), below
-            if more > 0 and cache.id in self._kv:
-                self._seen.add(cache, step.frame, (0, 0), more)
-            elif more > 0:
-                slots, kv = _nan_slots(view.recording, step)
-                if slots:
-                    self._kv[cache.id] = kv
-                    self._seen.add(cache, step.frame, (slots[0], slots[-1] + 1), len(slots))
+            if self._watch.may_have_come(step):
+                found = nan_slots(view, step)
+                if slots := found.slots:
+                    self._kv.setdefault(step.cache.id, found.kv)
+                    self._seen.add(step.cache, step.frame, (slots[0], slots[-1] + 1), len(slots))
 
     def findings(self, recording: Recording) -> list[Finding]:
         return self._seen.findings(
             lambda group: _produced(recording, group, self._kv[group[0].cache.id])
         )
+
+
+class LatentNanCheck:
+    """The first latent that is NaN: FlowLM takes it for a start marker, the codec is poisoned."""
+
+    def __init__(self) -> None:
+        self._first: Frame | None = None
+        self._count = 0
+
+    def look(self, view: FrameView) -> None:
+        if view.latent is not None and bool(np.isnan(view.latent).any()):
+            self._first = self._first or view.frame
+            self._count += 1
+
+    def findings(self, recording: Recording) -> list[Finding]:
+        frame = self._first
+        if frame is None:
+            return []
+        op = _first_producer(recording, frame, "flow_lm")
+        words = f"the latent of {frame_words(frame)} is NaN"
+        message = (
+            f"{words[0].upper()}{words[1:]}. FlowLM takes it for a start marker in the next step "
+            "and goes on with other words, and Mimi cannot get rid of it: the audio is NaN to the "
+            f"end of the chunk. {_look_at(op)}"
+        )
+        chain = [] if op is None else [op_link(op, "takes no NaN and gives one")]
+        return [
+            Finding(
+                kind="nan-produced",
+                severity="error",
+                message=message,
+                frame=frame.id,
+                phase=frame.phase,
+                op=None if op is None else op.name,
+                site=None if op is None else f"{op.site[0]}:{op.site[1]}",
+                chain=(*chain, Link(words, frame=frame.id)),
+                count=self._count,
+            )
+        ]
 
 
 class AudioNanCheck:
@@ -100,44 +132,29 @@ def _nan_audio(view: FrameView, sample: int) -> Finding:
     )
 
 
-def _nan_slots(recording: Recording, step: Step) -> tuple[list[int], Literal["K", "V"] | None]:
-    """Slots with NaN that this frame wrote or found, and whether only K or only V has them."""
-    found = recording.slots(step.cache, step.frame.id)
-    values = recording.values(step.cache, step.frame.id)
-    nan = np.isnan(values)  # [2, B, T, H, D]
-    # A slot of the voice state that is NaN throughout was never written: that is a hole.
-    unwritten = ~found.written | ((found.frames < 0) & nan.all(axis=(0, 1, 3, 4)))
-    wrong = nan.any(axis=(1, 3, 4)) & ~unwritten  # [2, T]
-    wrong[:, step.offset :] = False
-    k, v = bool(wrong[0].any()), bool(wrong[1].any())
-    return np.flatnonzero(wrong.any(0)).tolist(), None if k == v else ("K" if k else "V")
-
-
-def _produced(recording: Recording, group: list[Sighting], kv: Literal["K", "V"] | None) -> Finding:
+def _produced(recording: Recording, group: list[Sighting], kv: Half | None) -> Finding:
     first = group[0]
-    op = _origin(recording, first)
+    op = _first_producer(recording, first.frame, first.cache.model)
     layers = layers_words([seen.cache for seen in group])
     message = (
         f"{layers}: NaN was computed and written to {kv or 'K and V'}, first in "
         f"{frame_words(first.frame)}, {slots_words(first.slots)}. Later frames attend to it and "
         "become NaN too, the stop test never fires, and the audio ends in silence. "
-        f"{'Look at' if op is None else f'{op.name} is'} the first op of that frame that takes no "
-        "NaN and gives one."
+        f"{_look_at(op)}"
     )
     slot, frame = first.slots[0], first.frame
     chain = [] if op is None else [op_link(op, "takes no NaN and gives one")]
-    words = f"{frame_words(frame)}: NaN in {slots_words(first.slots)}, {layers[0].lower()}"
-    chain.append(Link(words + layers[1:], frame=frame.id, cache=first.cache.id, slot=slot))
+    words = f"{frame_words(frame)}: NaN in {slots_words(first.slots)}, {within(layers)}"
+    chain.append(Link(words, frame=frame.id, cache=first.cache.id, slot=slot))
     return finding_of("nan-produced", group, message, chain=chain, kv=kv, op=op)
 
 
-def _origin(recording: Recording, seen: Sighting) -> Op | None:
-    """The first op of the model's own that took no NaN and gave one, if ops were recorded."""
-    recording.ops.refresh()
-    for number in recording.ops.of_frame(seen.frame.id):
-        flags = int(recording.ops.flags[number])  # nan_in * 4 + nan_out
-        if flags % 4 == NAN and flags // 4 != NAN:
-            op = recording.ops.get(int(number))
-            if part_word(op.part) == seen.cache.model:
-                return op
-    return None
+def _first_producer(recording: Recording, frame: Frame, model: str) -> Op | None:
+    """The first op of a model that took no NaN and gave one, if ops were recorded."""
+    number = recording.evidence.nan_producer(frame.id, PARTS.index(model))
+    return None if number is None else recording.ops.get(number)
+
+
+def _look_at(op: Op | None) -> str:
+    begins = "Look at" if op is None else f"{op.name} is"
+    return f"{begins} the first op of that frame that takes no NaN and gives one."

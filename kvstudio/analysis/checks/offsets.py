@@ -30,7 +30,7 @@ class OffsetSkewCheck:
     def look(self, view: FrameView) -> None:
         flow = [cache for cache in view.recording.caches if cache.model == "flow_lm"]
         offsets = {c.id: _offset(view.states.get(c.id)) for c in flow if c.id in view.states}
-        if len(set(offsets.values())) < 2:
+        if len(set(offsets.values())) < 2 or view.frame.problem is not None:
             return
         usual = Counter(offsets.values()).most_common(1)[0][0]
         for cache in flow:
@@ -67,7 +67,7 @@ def _offset(state: CacheState | None) -> int:
 def _skew(recording: Recording, group: list[Sighting]) -> Finding:
     first = group[0]
     odd = _offset(recording.cache_states(first.frame.id).get(first.cache.id))
-    usual = first.slots[1] if odd == first.slots[0] else first.slots[0]
+    odd, usual = first.slots if odd == first.slots[0] else first.slots[::-1]
     message = (
         f"{layers_words([seen.cache for seen in group])}: the offset is {odd} after "
         f"{frame_words(first.frame)}, but {usual} in the other layers. The layers no longer agree "

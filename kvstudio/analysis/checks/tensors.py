@@ -1,5 +1,7 @@
 """dtype-mismatch and device-mismatch: tensors that do not fit the layers they serve."""
 
+from collections.abc import Sequence
+
 from kvstudio.analysis.finding import Finding, Link, frame_words, layer_of
 from kvstudio.analysis.frame_view import FrameView
 from kvstudio.analysis.tensors import Mismatch, mismatches
@@ -13,11 +15,12 @@ FOLLOWS = {
 
 
 class TensorsCheck:
-    """One finding per tensor and property, at the first frame that shows it."""
+    """What is wrong in the same way from the same frame on is one finding."""
 
     def __init__(self) -> None:
         self._tensors: dict[tuple[str, str, str], TensorState] = {}
-        self._found: dict[tuple[str, str, str, str], Finding] = {}
+        self._known: set[tuple[str, str, str, str]] = set()
+        self._found: list[Finding] = []
 
     def look(self, view: FrameView) -> None:
         others = False
@@ -28,30 +31,42 @@ class TensorsCheck:
             others = others or not kept
             self._tensors[key] = tensor
         if others:
-            caches = view.recording.caches
-            for found in mismatches(caches, list(self._tensors.values())):
-                name = (found.model, found.entry, found.key, found.what)
-                if name not in self._found:
-                    self._found[name] = _finding(view.recording, view.frame, found)
+            self._look_at_all(view)
 
     def findings(self, recording: Recording) -> list[Finding]:
-        return list(self._found.values())
+        return list(self._found)
+
+    def _look_at_all(self, view: FrameView) -> None:
+        groups: dict[tuple[str, str, str, str], list[Mismatch]] = {}
+        for found in mismatches(view.recording.caches, list(self._tensors.values())):
+            name = (found.model, found.entry, found.key, found.what)
+            if name not in self._known:
+                self._known.add(name)
+                alike = (found.model, found.what, found.found, found.expected)
+                groups.setdefault(alike, []).append(found)
+        self._found += [_finding(view.recording, view.frame, group) for group in groups.values()]
 
 
-def _finding(recording: Recording, frame: Frame, found: Mismatch) -> Finding:
+def _finding(recording: Recording, frame: Frame, group: Sequence[Mismatch]) -> Finding:
+    first = group[0]
+    more = f" ({len(group) - 1} more like it)" if len(group) > 1 else ""
     message = (
-        f"{found.words}, seen after {frame_words(frame)}. {FOLLOWS[found.what]}. Was the model "
-        "moved or converted after the voice state was made? Make the state again, or move it too."
+        f"{first.words}, seen after {frame_words(frame)}{more}. {FOLLOWS[first.what]}. Was the "
+        "model moved or converted after the voice state was made? Make the state again, or move "
+        "it too."
     )
-    cache = None if found.cache is None else recording.caches[found.cache]
+    caches = {(cache.model, cache.name): cache for cache in recording.caches}
+    cache = caches.get((first.model, first.entry))
+    named = [caches.get((found.model, found.entry)) for found in group]
     return Finding(
-        kind=f"{found.what}-mismatch",
+        kind=f"{first.what}-mismatch",
         severity="error",
         message=message[0].upper() + message[1:],
         frame=frame.id,
         phase=frame.phase,
-        layer=found.entry if cache is None else layer_of(cache),
-        chain=(Link(found.words, frame=frame.id, cache=found.cache),),
-        cache=found.cache,
-        caches=() if found.cache is None else (found.cache,),
+        layer=first.entry if cache is None else layer_of(cache),
+        chain=(Link(first.words, frame=frame.id, cache=None if cache is None else cache.id),),
+        count=len(group),
+        cache=None if cache is None else cache.id,
+        caches=tuple(sorted({each.id for each in named if each is not None})),
     )

@@ -1,12 +1,15 @@
 """Slots below the offset that nobody wrote."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from kvstudio.analysis.checks.holes import HolesCheck
-from tests.analysis.checks.running import findings_of
+from kvstudio.analysis.checks.numbers import NanCheck
+from kvstudio.recording.rows import Cache, SlotDelta
+from tests.analysis.checks.running import findings_of, texts
 from tests.fakes import FakeRun
 from tests.recording.reading import tamper
 
@@ -75,3 +78,42 @@ def test_mimi_s_encoder_is_never_written_and_that_is_normal(run: FakeRun) -> Non
         "UPDATE cache SET name = replace(name, 'decoder', 'encoder') WHERE model = 'mimi'",
     )
     assert findings_of(HolesCheck, run.path) == []
+
+
+def test_a_half_that_nobody_wrote_is_a_hole(tmp_path: Path) -> None:
+    run = FakeRun(tmp_path / "run.kvrec", layers=1, ops_per_frame=4)
+    run.begin_chunk()
+    run.prefill()
+    delta, states = run._delta, run._flow_states
+
+    def without_v(cache: Cache, first: int, slots: int, *, nan: bool = False) -> SlotDelta:
+        found = delta(cache, first, slots, nan=nan)
+        if cache.id == 0 and found.values is not None:
+            found.values[1] = np.nan
+        return found
+
+    run._delta = without_v  # type: ignore[method-assign]
+    run._flow_states = lambda: [  # type: ignore[method-assign]
+        replace(state, nan_slots=state.nan_slots + 1) for state in states()
+    ]
+    run.decode()
+    run.writer.finish("stopped")
+    tamper(run.path, "UPDATE touch SET kv = 0 WHERE cache = 0 AND write = 1")
+    (found,) = findings_of(HolesCheck, run.path)
+    assert (found.kind, found.kv, found.frame, found.slots) == ("hole", "V", 2, (11, 12))
+    assert "wrote K of slot 11, but not V, which is NaN as it was" in found.message
+    assert texts(found) == ["frame 2 (decode step 0) should have written V of slot 11 of layer 0"]
+    assert findings_of(NanCheck, run.path) == []
+    tamper(run.path, "UPDATE touch SET kv = 2 WHERE cache = 0 AND write = 1")
+    assert findings_of(HolesCheck, run.path) == []
+    assert [(each.kind, each.kv) for each in findings_of(NanCheck, run.path)] == [
+        ("nan-produced", "V")
+    ]
+
+
+def test_an_offset_restored_too_far_is_a_hole_of_the_voice(tmp_path: Path) -> None:
+    run = FakeRun(tmp_path / "run.kvrec")
+    run.run(2)
+    tamper(run.path, "UPDATE chunk_base SET offset = 8 WHERE cache = 1")
+    found = findings_of(HolesCheck, run.path)[0]
+    assert (found.kind, found.frame, found.layer, found.slots) == ("hole", 0, 1, (5, 8))

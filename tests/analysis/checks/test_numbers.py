@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kvstudio.analysis.checks.numbers import AudioNanCheck, NanCheck
+from kvstudio.analysis.checks.numbers import AudioNanCheck, LatentNanCheck, NanCheck
+from kvstudio.recording.reader import Recording
 from kvstudio.recording.spec import RunSpec
 from tests.analysis.checks.running import findings_of, texts
 from tests.fakes import FILE, FRAME_SAMPLES, FakeRun
@@ -103,3 +104,25 @@ def test_nan_in_the_audio(tmp_path: Path) -> None:
     assert (found.kind, found.frame, found.phase, found.layer) == ("audio-nan", 4, "decode", None)
     assert found.count == 2 * FRAME_SAMPLES
     assert "3,840 samples of the audio are NaN, from second 0.16" in found.message
+
+
+def test_a_latent_that_is_nan_though_the_cache_is_not(tmp_path: Path) -> None:
+    run = FakeRun(tmp_path / "run.kvrec")
+    run.run(5)
+    tamper(
+        run.path,
+        "UPDATE latent SET \"values\" = x'0000c07f0000c07f' WHERE frame IN (3, 4)",
+        "UPDATE op SET nan_out = 1 WHERE id = (SELECT min(id) + 3 FROM op WHERE frame = 3)",
+        "UPDATE op SET part = 2",
+    )
+    (found,) = findings_of(LatentNanCheck, run.path)
+    assert (found.kind, found.frame, found.layer, found.count) == ("nan-produced", 3, None, 2)
+    assert found.message.startswith("The latent of frame 3 (decode step 1) is NaN. ")
+    assert found.op == "aten.matmul.default"
+    assert [link.op for link in found.chain] == [found_op(run.path, 3) + 3, None]
+
+
+def found_op(path: Path, frame: int) -> int:
+    """The first op of a frame."""
+    with Recording.open(path) as recording:
+        return int(recording.ops.of_frame(frame)[0])

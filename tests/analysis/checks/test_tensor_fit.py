@@ -36,4 +36,11 @@ def test_an_offset_on_another_device(path: Path) -> None:
     tamper(path, "UPDATE tensor_state SET device = 'cuda:0' WHERE tensor = 1")
     (found,) = findings_of(TensorsCheck, path)
     assert (found.kind, found.frame) == ("device-mismatch", 0)
-    assert found.layer == "transformer.layers.0.self_attn"
+    assert (found.layer, found.cache, found.caches) == (0, 0, (0,))
+
+
+def test_what_all_layers_have_in_common_is_one_finding(path: Path) -> None:
+    tamper(path, "UPDATE tensor_state SET dtype = 'float16' WHERE tensor IN (0, 2) AND frame >= 2")
+    (found,) = findings_of(TensorsCheck, path)
+    assert (found.layer, found.caches, found.count) == (0, (0, 1), 2)
+    assert "seen after frame 2 (decode step 0) (1 more like it). " in found.message
