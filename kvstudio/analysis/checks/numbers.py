@@ -151,6 +151,8 @@ def _produced(recording: Recording, group: list[Sighting], kv: Half | None) -> F
 
 def _first_producer(recording: Recording, frame: Frame, model: str) -> Op | None:
     """The first op of a model that took no NaN and gave one, if ops were recorded."""
+    if model not in PARTS:  # the file may claim anything
+        return None
     number = recording.evidence.nan_producer(frame.id, PARTS.index(model))
     return None if number is None else recording.ops.get(number)
 
