@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -15,12 +15,10 @@ from kvstudio.recording.reader import Recording
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kvstudio.analysis.frame_view import FrameView
     from kvstudio.analysis.report import Report
 
 # Loaded by the thread that needs it: what the checks import would slow the window's start.
 CHECKER = "kvstudio.analysis.checker"
-CLOSING = "kvstudio.analysis.report"
 
 
 class RecordingCheck(QObject):
@@ -67,28 +65,12 @@ class RecordingCheck(QObject):
                     self.ended.emit(self, outcome)
 
     def _report(self, recording: Recording) -> Report:
-        checker = importlib.import_module(CHECKER)
-        looking = checker.Checker(recording, (self._make_stop(), *checker.CHECKS))
-        looking.advance()
-        count = len(checker.CHECKS)
-        report: Report = importlib.import_module(CLOSING).report_of(
-            recording, looking.findings(), count
-        )
+        looking = importlib.import_module(CHECKER).Checker(recording)
+        looking.advance(self._leaving.is_set)
+        if self._leaving.is_set():
+            raise _Interrupted
+        report: Report = looking.report()
         return report
-
-    def _make_stop(self) -> type[Any]:
-        """A check that finds nothing, and stops all of them when the thread is to leave."""
-        leaving = self._leaving
-
-        class Stop:
-            def look(self, view: FrameView) -> None:
-                if leaving.is_set():
-                    raise _Interrupted
-
-            def findings(self, recording: Recording) -> list[Any]:
-                return []
-
-        return Stop
 
 
 class _Interrupted(Exception):
