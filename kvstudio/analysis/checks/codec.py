@@ -57,6 +57,7 @@ class CodecStateCheck:
             if each.model == "mimi" and each.found in KINDS:
                 found.setdefault(KINDS[each.found], []).append(each)
         for kind, rows in found.items():
+            rows.sort(key=lambda row: row.entry.startswith("encoder"))  # it has no part in decoding
             self._seen.setdefault(kind, _Seen(view.frame, rows)).count += len(rows)
 
     def findings(self, recording: Recording) -> list[Finding]:

@@ -19,6 +19,7 @@ from kvstudio.analysis.finding import (
     slots_words,
 )
 from kvstudio.analysis.frame_view import FrameView
+from kvstudio.analysis.surprises import changed_slots
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Cache, Op
 
@@ -68,6 +69,7 @@ class StrangersCheck:
     def look(self, view: FrameView) -> None:
         caches = {cache.name: cache for cache in view.recording.caches if cache.model == "flow_lm"}
         told = _told_by_numbers(view)
+        outside = {cache.id: slots for cache, slots in changed_slots(view, "flow_lm")}
         for each in view.surprises:
             cache = caches.get(each.entry)
             if each.found not in LOOKS or each.model != "flow_lm" or cache is None:
@@ -76,6 +78,9 @@ class StrangersCheck:
                 continue
             if each.found == "rotated" and cache.id in told:
                 continue  # the three numbers of a position say it better
+            first, last = outside.get(cache.id, (0, 0))
+            if first <= each.first < last:
+                continue  # no step of the model wrote it: that is an overwrite
             self._seen[each.found].add(cache, view.frame, (each.first, each.last))
 
     def findings(self, recording: Recording) -> list[Finding]:

@@ -71,3 +71,12 @@ def test_a_second_owner_of_the_codec_is_another_finding(run: FakeRun) -> None:
     run.evidence = {"surprises": both}
     ended(run)
     assert findings_of(CodecStateCheck, run.path) == []
+
+
+def test_the_encoder_s_entries_come_last_for_it_takes_no_part_in_decoding(run: FakeRun) -> None:
+    run.decode()
+    rows = [codec("offset", "fresh", f"{part}.model.0") for part in ("encoder", "decoder")]
+    run.evidence = {"surprises": rows}
+    ended(run)
+    (found,) = findings_of(CodecStateCheck, run.path)
+    assert (found.layer, found.count) == ("decoder.model.0", 2)

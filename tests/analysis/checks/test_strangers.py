@@ -55,3 +55,9 @@ def test_state_that_changed_between_steps_is_not_meant(run: FakeRun) -> None:
     run.evidence = {"surprises": [stranger(run, 1, "changed")]}
     ended(run)
     assert findings_of(StrangersCheck, run.path) == []
+
+
+def test_what_somebody_outside_wrote_was_written_by_no_step(run: FakeRun) -> None:
+    run.evidence = {"surprises": [stranger(run, 1, "changed"), stranger(run, 1, "rotated")]}
+    ended(run)
+    assert findings_of(StrangersCheck, run.path) == []
