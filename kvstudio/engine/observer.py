@@ -32,6 +32,7 @@ from kvstudio.engine.gate import Gate, RunStopped
 from kvstudio.engine.model_threads import ModelThreads
 from kvstudio.engine.module_path import following_modules
 from kvstudio.engine.pending import PendingFrame
+from kvstudio.engine.prefix import prefix_of
 from kvstudio.engine.projections import projections_of
 from kvstudio.engine.state import ModelState, StateWatch
 from kvstudio.engine.step_notes import StepNotes
@@ -185,6 +186,10 @@ class Observer:
         if self._wants_voice_frame(state):
             self._add_voice_frame(state)
         self._begin_frame("text", state)
+        if self._trace != "off" and chunk.continues is None:
+            prefix = prefix_of(self.tts, chunk.id, state, projections_of(self.tts))
+            if prefix is not None:
+                self.writer.add_prefix(prefix)
         return chunk
 
     def _wants_voice_frame(self, state: ModelState) -> bool:
@@ -212,13 +217,7 @@ class Observer:
         pending.add_entry(*self._flow.entry(state))
         return pending
 
-    def _text_prefill(
-        self,
-        original: Any,
-        args: Any,
-        kwargs: Any,
-        named: Mapping[str, Any],
-    ) -> Any:
+    def _text_prefill(self, original: Any, args: Any, kwargs: Any, named: Mapping[str, Any]) -> Any:
         state, tokens = named["model_state"], named["text_tokens"]
         if self._frames.pending is None or self._frames.pending.phase != "text":
             self._begin_chunk(state, None)  # a fork that does not expand its caches

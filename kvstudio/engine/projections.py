@@ -42,7 +42,13 @@ class Projection:
     dim: int
     period: float
 
-    def fits(self, keys: Floats, values: Floats, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def fits(
+        self,
+        keys: Floats,
+        values: Floats,
+        positions: NDArray[np.int64],
+        tolerance: float = TOLERANCE,
+    ) -> NDArray[np.bool_]:
         """Of keys and values `[S, H, D]`, rotated by `positions` `[S]`: which can be its own."""
         flat = np.concatenate(
             [
@@ -54,7 +60,7 @@ class Projection:
         length = np.linalg.norm(flat, axis=1) + 1e-12
         # A random unit vector sees a 1 / sqrt(n) of what sticks out; the probes together this much.
         seen = np.linalg.norm(flat @ self.probes.T, axis=1) * np.sqrt(flat.shape[1] / PROBES)
-        fitting: NDArray[np.bool_] = (seen <= TOLERANCE * length) | ~np.isfinite(length)
+        fitting: NDArray[np.bool_] = (seen <= tolerance * length) | ~np.isfinite(length)
         return fitting
 
     def what(self, keys: Floats, values: Floats, position: int) -> Found:
@@ -88,6 +94,10 @@ class Projections:
             made = _projection(module)
             if made is not None:
                 self._layers[name] = made
+
+    def layer(self, name: str) -> Projection | None:
+        """Of a state key; None if it cannot tell."""
+        return self._layers.get(name)
 
     def surprises(self, deltas: Iterable[SlotDelta], caches: Mapping[str, Cache]) -> list[Surprise]:
         """Slots that a step wrote and that do not fit; the caches by state key."""
