@@ -1,7 +1,7 @@
 """The Help menu: keyboard shortcuts, and which versions are at work."""
 
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import PySide6
 from PySide6.QtCore import Qt
@@ -17,19 +17,34 @@ from kvstudio.recording import protocol as p
 PLAIN_KEYS = {
     "Left, Right": "frame back, frame on (outside text fields)",
     "Home, End": "first frame, newest frame (outside text fields)",
+    "Space": "play or pause the sound (in Audio)",
+    "Shift+Space": "play the frame (in Audio)",
+    "L": "loop the frame or the selection (in Audio)",
+    "Up, Down, Enter": "choose a finding, go to its origin (in Findings)",
     "Esc": "dismiss the newest message",
     "F1": "this list",
 }
 
 
 class HelpMenu:
-    """Fills a Help menu; `actions` are those whose shortcuts are listed."""
+    """Fills a Help menu.
 
-    def __init__(self, window: QMainWindow, actions: Iterable[QAction]) -> None:
-        self._window, self._actions = window, list(actions)
+    Args:
+        actions: those whose shortcuts are listed.
+        show_cases: shows the guided cases.
+    """
+
+    def __init__(
+        self,
+        window: QMainWindow,
+        actions: Iterable[QAction],
+        show_cases: Callable[[], object],
+    ) -> None:
+        self._window, self._actions, self._show_cases = window, list(actions), show_cases
         self._versions: Mapping[str, str] = {}
 
     def fill_menu(self, menu: QMenu) -> None:
+        menu.addAction("&Guided Cases", self._show_cases)
         menu.addAction("&Keyboard Shortcuts", self.show_shortcuts).setShortcut("F1")
         menu.addAction("&About KVStudio", self.show_about)
 

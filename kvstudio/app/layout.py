@@ -3,7 +3,7 @@
 +--------+-----------------+-----------+
 | setup  | cache map       | findings  |
 | ledger +-----------------+-----------+
-|        | layer           | ops       |
+| cases  | layer           | ops       |
 |        |                 | tensors   |
 |        |                 | log       |
 +--------+-----------------+-----------+
@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow
 
 # What sits where, the first of each group in front; keys of panels.
 Group = tuple[str, ...]
-LEFT: Group = ("setup", "ledger")
+LEFT: Group = ("setup", "ledger", "cases")
 UPPER: Group = ("cache_map",)
 LOWER: Group = ("layer",)
 RIGHT: Group = ("findings",)

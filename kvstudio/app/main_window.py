@@ -18,6 +18,7 @@ from kvstudio.app.findings.break_menu import BreakMenu
 from kvstudio.app.findings.notice import FindingNotice
 from kvstudio.app.help_menu import HelpMenu
 from kvstudio.app.painting.icons import application_icon
+from kvstudio.app.panels.cases import CasesPanel
 from kvstudio.app.panels.findings import FindingsPanel
 from kvstudio.app.panels.log import LogPanel
 from kvstudio.app.panels.setup import SetupPanel
@@ -79,13 +80,18 @@ class MainWindow(QMainWindow):
         return cast("FindingsPanel", self.panels[FindingsPanel.key])
 
     @property
+    def cases(self) -> CasesPanel:
+        return cast("CasesPanel", self.panels[CasesPanel.key])
+
+    @property
     def log(self) -> LogPanel:
         return cast("LogPanel", self.panels[LogPanel.key])
 
     def begin_demo(self) -> None:
-        """Starts a run of the embedded demo model as soon as the engine can."""
+        """Starts a run of the embedded demo model as soon as the engine can; offers the cases."""
         self.setup.show_form(SetupForm())
         self.control.start()
+        self._show_dock("cases")
 
     def open_recording(self, path: Path) -> bool:
         return self.file_menu.open_recording(path)
@@ -147,7 +153,7 @@ class MainWindow(QMainWindow):
         self.use_settings = run_menu.addAction(words, self._use_recorded_settings)
         self.use_settings.setEnabled(False)
         fill_view_menu(bar.addMenu("&View"), self.docks.values(), self.reset_layout, self.settings)
-        self.help_menu = HelpMenu(self, self.actions())
+        self.help_menu = HelpMenu(self, self.actions(), lambda: self._show_dock("cases"))
         self.help_menu.fill_menu(bar.addMenu("&Help"))
 
     def _connect(self) -> None:
@@ -163,6 +169,7 @@ class MainWindow(QMainWindow):
         setup.form_changed.connect(control.update_possible)
         setup.form_changed.connect(self._on_control_possible_changed)
         control.possible_changed.connect(self._on_control_possible_changed)
+        self._connect_cases()
         self.breaks.kinds_changed.connect(control.break_on)
         control.break_on(self.breaks.kinds)
         control.trouble_met.connect(self.announcer.say)
@@ -172,6 +179,20 @@ class MainWindow(QMainWindow):
         if theme is not None:
             theme.palette_changed.connect(self._dress)
         control.update_possible()
+
+    def _connect_cases(self) -> None:
+        cases = self.cases
+        self.engine.event_received.connect(cases.runs.take_event)
+        self.engine.state_changed.connect(cases.runs.take_state)
+        cases.runs.run_requested.connect(
+            lambda spec, shown: self.control.run_whole(spec, shown=shown)
+        )
+        cases.panel_requested.connect(self._show_dock)
+        self.findings.cases_requested.connect(lambda: self._show_dock("cases"))
+
+    def _show_dock(self, key: str) -> None:
+        self.docks[key].show()
+        self.docks[key].raise_()
 
     def _dress(self, palette: Palette) -> None:
         self.setStyleSheet(shell_sheet(palette))
@@ -187,8 +208,7 @@ class MainWindow(QMainWindow):
                 self.announcer.say(f"this recording's settings cannot be used: {error}")
 
     def _ask_export(self) -> None:
-        self.docks["audio"].show()
-        self.docks["audio"].raise_()
+        self._show_dock("audio")
         cast("Exporter", self.panels["audio"]).ask_export()
 
     def _clean_folder(self) -> None:

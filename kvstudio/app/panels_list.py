@@ -3,6 +3,7 @@
 from kvstudio.app.panel import Panel
 from kvstudio.app.panels.audio import AudioPanel
 from kvstudio.app.panels.cache_map import CacheMapPanel
+from kvstudio.app.panels.cases import CasesPanel
 from kvstudio.app.panels.findings import FindingsPanel
 from kvstudio.app.panels.frames import FramesPanel
 from kvstudio.app.panels.layer import LayerPanel
@@ -15,6 +16,7 @@ from kvstudio.app.panels.tensors import TensorsPanel
 PANELS: tuple[type[Panel], ...] = (
     SetupPanel,
     LedgerPanel,
+    CasesPanel,
     CacheMapPanel,
     LayerPanel,
     FindingsPanel,

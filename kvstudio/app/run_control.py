@@ -90,6 +90,7 @@ class RunControl(QObject):
         self.live_path: Path | None = None
         self._last_spec: RunSpec | None = None
         self._breaks: list[str] = []
+        self._unseen: Path | None = None  # a run that the window does not show
         self._plan: deque[tuple[frozenset[str], p.Command]] = deque()
         self._awaiting = False
         self._stepping = QTimer(self, singleShot=True, interval=STEP_GRACE_MS)
@@ -128,6 +129,10 @@ class RunControl(QObject):
         self._breaks = list(kinds)
         if self._engine.state not in ("starting", "dead"):
             self._engine.send(p.Break(kinds=self._breaks))
+
+    def run_whole(self, spec: RunSpec, *, shown: bool = True) -> None:
+        """A run of this spec to its end; unless `shown`, the window keeps what it shows."""
+        self._begin_run(spec, then=(HELD, p.Run()), shown=shown)
 
     def pause(self) -> None:
         self._begin((IN_RUN, p.Pause()))
@@ -169,7 +174,11 @@ class RunControl(QObject):
             self._begin_run(then=(HELD, command))
 
     def _begin_run(
-        self, spec: RunSpec | None = None, then: tuple[frozenset[str], p.Command] | None = None
+        self,
+        spec: RunSpec | None = None,
+        then: tuple[frozenset[str], p.Command] | None = None,
+        *,
+        shown: bool = True,
     ) -> None:
         try:
             spec = spec or self._source.spec()
@@ -177,7 +186,9 @@ class RunControl(QObject):
         except (SpecError, OSError) as error:
             self.trouble_met.emit(f"The run cannot start: {error}.")
             return
-        self._last_spec = spec
+        if shown:
+            self._last_spec = spec
+        self._unseen = None if shown else path
         start = p.Start(spec=asdict(spec), path=str(path))
         self._begin(*self._ending_run(), (IDLE, start), *([then] if then else []))
 
@@ -256,6 +267,8 @@ class RunControl(QObject):
         if isinstance(event, p.State):
             self.next_frame = event.next_frame
         elif isinstance(event, p.Started):
+            if Path(event.path) == self._unseen:
+                return
             self.live_path = Path(event.path)
             self._workspace.open(event.path)
             self.run_started.emit(self.live_path)
