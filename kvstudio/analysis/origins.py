@@ -56,9 +56,13 @@ ATTENDED = {"unwritten-read", "stale-read", "mask-future", "window-mismatch", *N
 WRITTEN = {"overwrite", "hole", "position-mismatch", *ATTENDED}
 COUNTED = {"offset-skew", "offset-jump", "codec-step-mismatch", "dropped-write", *WRITTEN}
 
+SPREADING = {"foreign-state", *NUMBERS}
+"""What is found in one layer may follow from what happened in another."""
+
 FOLLOWS: dict[str, set[str]] = {
-    "device-mismatch": {"offset-skew", "offset-jump", "capacity-exceeded", "hole", *NUMBERS},
-    "dtype-mismatch": NUMBERS,
+    # What was moved or converted is another tensor, so its values may have been changed too.
+    "device-mismatch": {"offset-skew", "offset-jump", "overwrite", "hole", *NUMBERS},
+    "dtype-mismatch": {"overwrite", *NUMBERS},
     # Somebody else wrote, counted on or reset between two steps.
     "shared-state": {"capacity-exceeded", *COUNTED},
     "foreign-state": {"prefix-order", "marker-missing", *NUMBERS},
@@ -109,18 +113,25 @@ class Origin:
 def fold(recording: Recording, findings: Sequence[Finding], trail: Trail) -> list[Finding]:
     """The origins among `findings`, in the order of their frames, with whole chains."""
     origins: list[Origin] = []
-    for finding in sorted(findings, key=_when):
+
+    def when(finding: Finding) -> tuple[int, float, bool]:
+        frame = -1 if finding.frame is None else finding.frame
+        return (frame, _distance(finding), _model(recording, finding) == "mimi")
+
+    for finding in sorted(findings, key=when):
         origin = next((each for each in origins if _belongs(recording, finding, each)), None)
         if origin is None:
             origins.append(Origin(finding))
         else:
             origin.following.append(finding)
-    return sorted((_told(recording, origin, trail) for origin in origins), key=_when)
+    return sorted((_told(recording, origin, trail) for origin in origins), key=when)
 
 
-def _when(finding: Finding) -> tuple[int, int]:
-    nearness = ORDER.index(finding.kind) if finding.kind in ORDER else len(ORDER)
-    return (-1 if finding.frame is None else finding.frame, nearness)
+def _distance(finding: Finding) -> float:
+    """How far from the cause its kind is; see `ORDER`."""
+    if finding.kind == "foreign-state" and finding.phase == "decode":
+        return ORDER.index("overwrite") + 0.5  # not the voice that was loaded, but what came in
+    return ORDER.index(finding.kind) if finding.kind in ORDER else len(ORDER)
 
 
 def _belongs(recording: Recording, finding: Finding, origin: Origin) -> bool:
@@ -135,7 +146,7 @@ def _follows(recording: Recording, finding: Finding, cause: Finding) -> bool:
     of, by = _model(recording, finding), _model(recording, cause)
     if of == "flow_lm" and by == "mimi":
         return False  # nothing goes back from the codec to the language model
-    if finding.kind in NUMBERS:
+    if finding.kind in SPREADING:
         return True
     # Numbers spread to every layer; offsets and slots are each layer's own.
     kinds = {finding.kind, cause.kind}

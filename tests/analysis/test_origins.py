@@ -1,6 +1,7 @@
 """One cause is one finding: what follows from it is told in its chain, with its targets."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,24 @@ def test_an_expansion_too_small_is_known_by_what_was_lost(recording: Recording) 
     (lost,) = fold(recording, [found("dropped-write", 4, slot=12), small], Trail())
     assert (lost.kind, lost.frame) == ("dropped-write", 4)
     assert texts(lost) == ["expansion-corrupt of 0", "dropped-write of 0"]
+
+
+def test_strange_values_in_mid_run_follow_from_what_wrote_them(recording: Recording) -> None:
+    strange = found("foreign-state", 4, OTHER)
+    assert kinds(recording, replace(strange, phase="decode"), found("overwrite", 4)) == [
+        ("overwrite", 4)
+    ]
+    assert kinds(recording, replace(strange, phase="text"), found("overwrite", 4)) == [
+        ("foreign-state", 4),
+        ("overwrite", 4),
+    ]
+
+
+def test_the_language_model_comes_before_the_codec(recording: Recording) -> None:
+    told = fold(
+        recording, [found("nan-produced", 4, MIMI), found("nan-produced", 4, None)], Trail()
+    )
+    assert [finding.cache for finding in told] == [None]
 
 
 def test_offsets_of_some_layers_are_a_skew_those_of_all_a_jump(recording: Recording) -> None:
