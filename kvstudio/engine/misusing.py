@@ -9,7 +9,7 @@ from kvstudio.engine.attending import Looked
 from kvstudio.engine.cells import Lying, beginning, slot_ranges
 from kvstudio.engine.geometry import BOTH, Cells
 from kvstudio.engine.raw_calls import RawCall
-from kvstudio.engine.shadow import NOBODY, CacheShadow
+from kvstudio.engine.shadow import BASE, LEFT_OVER, CacheShadow
 from kvstudio.recording.evidence import Misuse, MisuseKind
 
 LINE_REACH = 8  # ops of one source line that may lie between an expand and the write it is for
@@ -29,7 +29,7 @@ class Misuses:
     def overwrite(self, index: int, shadow: CacheShadow, cells: Cells) -> None:
         """Cells of this run's history; in a cache that looks back only so far, those in sight."""
         writer = shadow.writer[cells]
-        old = cells[(writer != NOBODY) & (writer != self._frame)]
+        old = cells[(writer >= BASE) & (writer != self._frame)]
         if shadow.row.context is not None and shadow.offset >= shadow.geometry.slots:
             return  # a ring that has come round
         self._add(index, "overwrite", shadow, old, None)
@@ -68,10 +68,9 @@ class Misuses:
             shadow = each.shadow
             self._add(index, "unwritten-read", shadow, each.cells[each.unwritten], looked)
             written = each.cells[~each.unwritten]
-            end = shadow.end(self._frame)
-            if len(written) and int(shadow.slots_of(written).max()) >= end:
-                late = written[shadow.slots_of(written) >= end]
-                self._add(index, "stale-read", shadow, late, looked)
+            late = shadow.slots_of(written) >= shadow.end(self._frame)
+            late |= shadow.writer[written] == LEFT_OVER
+            self._add(index, "stale-read", shadow, written[late], looked)
 
     def _add(
         self,
@@ -97,7 +96,7 @@ class Misuses:
                 head_last=int(heads.max()) + 1,
                 masked=None if looked is None else looked.masked(shadow.slots_of(own)),
                 fill=shadow.fill_of(own),
-                writer=None if writer == NOBODY else writer,
+                writer=None if writer < BASE else writer,
             )
             self._note(found)
 

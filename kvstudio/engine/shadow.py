@@ -21,6 +21,7 @@ from kvstudio.recording.evidence import Fill
 from kvstudio.recording.rows import Cache
 
 NOBODY = -1
+LEFT_OVER = -2  # an earlier run, past the offset: free to be written, not to be read
 BASE = 0  # what was there when the chunk began counts as written by the voice prefill
 ModelState = Mapping[str, Mapping[str, torch.Tensor]]
 
@@ -30,7 +31,7 @@ class CacheShadow:
     """The shadow of one cache `[2, B, T, H, D]`.
 
     Attributes:
-        writer: the frame that wrote each cell last, or NOBODY, `[2 * B * T * H]`.
+        writer: the frame that wrote each cell last, NOBODY or LEFT_OVER, `[2 * B * T * H]`.
         nan, zero: whether a cell holds a NaN, and whether it is all zero; of unwritten cells, what
             they were filled with.
         offset, pad: those of the state when the step began.
@@ -175,10 +176,14 @@ class ShadowMemory:
         return made
 
     def _take_as_written(self, made: CacheShadow, offset: int, content: torch.Tensor) -> None:
-        """Slots below the offset are somebody's, unless they hold nothing but NaN."""
+        """Slots below the offset are somebody's, unless they hold nothing but NaN.
+
+        Numbers past it were left by whoever used the state before and set the offset back.
+        """
         blank = torch.isnan(content).all(4).reshape(-1).numpy()
         below = made.slots_of(np.arange(made.geometry.cells)) < offset
         made.writer[below & ~blank] = BASE
+        made.writer[~below & ~blank & ~made.zero] = LEFT_OVER
 
     def _carry(self, before: CacheShadow, made: CacheShadow, labels: torch.Tensor) -> None:
         """An expansion was seen to copy: cells keep the writer of the cell they came from."""

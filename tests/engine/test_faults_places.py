@@ -8,9 +8,11 @@ import pytest
 import torch
 from pocket_tts.modules.stateful_module import init_states
 
+from kvstudio.analysis.checker import check
 from kvstudio.engine import pocket
 from kvstudio.engine.faults.moment import Moment
 from kvstudio.engine.faults.plan import FaultPlan
+from kvstudio.engine.faults.speaking import speak
 from kvstudio.engine.session import Session
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.recipes import parse_edit
@@ -206,3 +208,25 @@ def test_the_marker(session: Session, tmp_path: Path, edit: str, slots: int) -> 
     healthy, faulty = first_keys(), first_keys(edit)
     assert faulty[0] == healthy[0] + slots
     assert (faulty[1][:, :, 0] == healthy[1][:, :, 0]).all() == (edit == "marker-twice@0")
+
+
+def test_a_tail_that_nobody_reads_is_no_fault(session: Session, tmp_path: Path) -> None:
+    """A state set back leaves old speech past its offset; the next run writes over it."""
+    assert session.voice is not None
+    kept = session.voice.state
+    longer: Any = copy.deepcopy(kept)
+    speak(session.tts, longer, 40, 20, torch.Generator().manual_seed(3))
+    for name, entry in kept.items():
+        longer[name]["offset"].copy_(entry["offset"])
+    session.voice.state = longer
+    try:
+        again = plant(session, tmp_path, trace="full")
+        leaking = plant(session, tmp_path, "off-by-one-read:frames=1@3", trace="full")
+    finally:
+        session.voice.state = kept
+    healthy = plant(session, tmp_path)
+    assert again.latents == healthy.latents
+    with Recording.open(again.path) as recording:
+        assert check(recording).findings == ()
+    with Recording.open(leaking.path) as recording:
+        assert {each.kind for each in recording.evidence.misuses()} == {"stale-read"}

@@ -53,4 +53,4 @@ def shared_cache(live: Live) -> None:
     if layer >= len(names):
         raise SpecError(f"{live.edit.recipe}: there is no layer {layer}")
     state[names[layer]]["cache"] = state[names[0]]["cache"]
-    live.note((0, layer), (live.offset(), live.offset() + 1))
+    live.note((0, layer), (0, live.offset() + 1))

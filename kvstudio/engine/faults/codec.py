@@ -7,7 +7,7 @@ import torch
 from kvstudio.engine import pocket
 from kvstudio.engine.faults.live import Live, module_of
 from kvstudio.engine.faults.registry import patch
-from kvstudio.engine.faults.speaking import on_the_side, other_noise
+from kvstudio.engine.faults.speaking import on_the_side
 from kvstudio.recording.errors import SpecError
 
 CLIP = 4  # frames of the clip before
@@ -24,7 +24,7 @@ def codec_reset(live: Live) -> None:
             )
         fresh = _fresh(live, _capacity(live, state))
         for name, entry in state.items():
-            if _is_meant(live, entry):
+            if not pocket.is_encoder(name) and _is_meant(live, entry):
                 entry.update(fresh[name])
         live.note(_names(live) if live.arguments["part"] == "attention" else ())
 
@@ -39,21 +39,21 @@ def _is_meant(live: Live, entry: Any) -> bool:
 
 @patch("codec-stale")
 def codec_stale(live: Live) -> None:
-    done = False
+    home = module_of(live.tts)
 
-    def decode(original: Any, latent: torch.Tensor, mimi_state: Any) -> Any:
-        nonlocal done
-        if not done:
-            done = True
-            clip = on_the_side(lambda: _clip(live, latent, _capacity(live, mimi_state)))
-            for name, entry in mimi_state.items():
+    def init_states(original: Any, model: Any, *args: Any, **kwargs: Any) -> Any:
+        state = original(model, *args, **kwargs)
+        if model is live.tts.mimi:
+            clip = original(model, *args, **kwargs)
+            on_the_side(lambda: _decode_noise(live, clip))
+            for name, entry in state.items():
                 for key in ("previous", "partial"):
                     if key in entry:
-                        entry[key].copy_(clip[name][key])
-            live.note()
-        return original(latent, mimi_state)
+                        entry[key] = clip[name][key]
+            live.note(after=(2 - live.clock.frame,))  # the first decode step
+        return state
 
-    live.through("decode", decode)
+    live.patch(home, "init_states", init_states)
 
 
 @patch("codec-step")
@@ -67,17 +67,17 @@ def codec_step(live: Live) -> None:
     live.patch(module_of(live.tts), "increment_steps", increment)
 
 
-def _clip(live: Live, latent: torch.Tensor, capacity: int) -> Any:
-    """The state that another clip leaves."""
-    mimi, state = live.tts.mimi, _fresh(live, capacity)
-    steps = pocket.mimi_steps_per_latent(live.tts)
-    with other_noise(live.seed()):
-        for _ in range(CLIP):
-            type(mimi).decode_from_latent(mimi, torch.randn_like(latent), state)
-            for entry in state.values():  # not by the modules, which the observer listens to
-                if "offset" in entry:
-                    entry["offset"] += steps
-    return state
+def _decode_noise(live: Live, state: Any) -> None:
+    """Decodes a few latents with `state`, as a clip before this one would have."""
+    mimi, generator = live.tts.mimi, live.seed()
+    for _ in range(CLIP):
+        latent = torch.randn(1, 1, live.tts.flow_lm.ldim, generator=generator).to(live.tts.device)
+        if "quantizer" not in type(mimi).decode_from_latent.__code__.co_names:
+            latent = mimi.quantizer(latent.transpose(-1, -2))  # releases 2.x want it done before
+        type(mimi).decode_from_latent(mimi, latent, state)
+        for entry in state.values():  # not by the modules, which the observer listens to
+            if "offset" in entry:
+                entry["offset"] += pocket.mimi_steps_per_latent(live.tts)
 
 
 def _fresh(live: Live, capacity: int) -> Any:

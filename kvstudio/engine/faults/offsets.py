@@ -17,7 +17,7 @@ def offset_short(live: Live) -> None:
     _move(live, -by)
     voice = live.clock.phase == "voice"
     last = offset if voice else offset - by + 1
-    live.note(live.layers(), (offset - by, last), after=(1,) if voice else (0,))
+    live.note(live.layers(), (offset - by, last), after=(0, 1) if voice else (0,))
 
 
 @spoiler("offset-long")

@@ -25,7 +25,7 @@ from kvstudio.engine.faults import (  # noqa: F401 -- they register themselves
 from kvstudio.engine.faults.doors import Doors
 from kvstudio.engine.faults.live import Clock, Live
 from kvstudio.engine.faults.moment import Moment
-from kvstudio.engine.faults.registry import PATCHES, SPOILERS
+from kvstudio.engine.faults.registry import PATCHES, SPOILERS, Fault
 from kvstudio.engine.faults.truth import Truth
 from kvstudio.engine.state import ModelState
 from kvstudio.recording.errors import SpecError
@@ -97,15 +97,14 @@ class FaultPlan:
         Raises:
             SpecError: on leaving, if an edit had nothing to act on.
         """
-        begun = [live for live in self._lives if live.edit.frame == 0]
         with self._doors.placed(self._tts), self._doors.through("step", self._count):
             try:
-                self._apply([live for live in begun if live.edit.recipe in PATCHES])
+                self._apply(self._of_voice(), PATCHES)
                 yield
             finally:
                 self._undo()
         self._applied.clear()
-        for live in begun:
+        for live in self._of_voice():
             if "audio-voice" in live.recipe.needs and not self._prefills:
                 raise SpecError(
                     f"{live.edit.recipe} changes how a voice is made, but this voice comes made; "
@@ -114,10 +113,9 @@ class FaultPlan:
 
     def spoil(self, state: ModelState) -> None:
         """What the edits of frame 0 do to a voice state that has been made."""
-        for live in self._lives:
-            if live.edit.frame == 0 and live.edit.recipe in SPOILERS:
-                live.state = state
-                self._act(live)
+        for live in self._of_voice():
+            live.state = state
+        self._apply(self._of_voice(), SPOILERS)
 
     # ---- the run --------------------------------------------------------------------------------
 
@@ -131,7 +129,7 @@ class FaultPlan:
     def applied(self) -> Iterator[None]:
         """To be entered after the observer has wrapped the model, and left before it lets go."""
         try:
-            self._apply([live for live in self._lives if live.edit.frame == 0 and _is_patch(live)])
+            self._apply(self._of_voice(), PATCHES)
             yield
         finally:
             self.end()
@@ -148,7 +146,9 @@ class FaultPlan:
             for live in lasting:
                 for spoil in live.spoilers:
                     spoil()
-            self._apply([live for live in self._lives if self._is_due(live, moment)])
+            due = [live for live in self._lives if self._is_due(live, moment)]
+            self._apply(due, SPOILERS)
+            self._apply(due, PATCHES)
 
     def end(self) -> None:
         """The run is over: the model becomes what it was."""
@@ -156,6 +156,9 @@ class FaultPlan:
         self._undo()
 
     # ---- private ------------------------------------------------------------------------------
+
+    def _of_voice(self) -> list[Live]:
+        return [live for live in self._lives if live.edit.frame == 0]
 
     def _is_due(self, live: Live, moment: Moment) -> bool:
         """At its frame, or at the first one after it that is of the right phase."""
@@ -166,15 +169,15 @@ class FaultPlan:
             and (moment.phase in live.recipe.phases)
         )
 
-    def _apply(self, lives: Sequence[Live]) -> None:
+    def _apply(self, lives: Sequence[Live], faults: Mapping[str, Fault]) -> None:
         for live in lives:
-            self._act(live)
-
-    def _act(self, live: Live) -> None:
-        self._applied.append(live)
-        live.stack = self._stack
-        with torch.no_grad():
-            (PATCHES.get(live.edit.recipe) or SPOILERS[live.edit.recipe])(live)
+            fault = faults.get(live.edit.recipe)
+            if fault is not None:
+                if live not in self._applied:
+                    self._applied.append(live)
+                live.stack = self._stack
+                with torch.no_grad():
+                    fault(live)
 
     def _undo(self) -> None:
         self._stack.close()
@@ -182,10 +185,6 @@ class FaultPlan:
     def _count(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         self._prefills += 1
         return original(*args, **kwargs)
-
-
-def _is_patch(live: Live) -> bool:
-    return live.edit.recipe in PATCHES
 
 
 def _require_layer(live: Live) -> None:

@@ -17,5 +17,8 @@ def patch(name: str) -> Callable[[Fault], Fault]:
 
 
 def spoiler(name: str) -> Callable[[Fault], Fault]:
-    """Called once, before its frame; at frame 0 when the voice has been made."""
+    """Called once, before its frame; at frame 0 when the voice has been made.
+
+    A recipe may have both.
+    """
     return lambda fault: SPOILERS.setdefault(name, fault)

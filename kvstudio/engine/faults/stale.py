@@ -28,7 +28,7 @@ def voice_reused(live: Live) -> None:
     live.note(live.layers(), (begin, live.offset()), after=(0, 1))
 
 
-@patch("stale-tail")
+@spoiler("stale-tail")
 def stale_tail(live: Live) -> None:
     earlier = copy.deepcopy(live.state)
     tokens = pocket.default_max_tokens(live.tts)
@@ -37,12 +37,18 @@ def stale_tail(live: Live) -> None:
     for layer, entry in live.entries():
         entry["cache"] = earlier[names[layer]]["cache"]
 
+
+@patch("stale-tail")
+def tail_read(live: Live) -> None:
     def read(original: Any, layer: int, cache: Any, offset: Any, k: Any, v: Any) -> Any:
-        original(cache, offset, k, v)
+        result = original(cache, offset, k, v)
+        if live.clock.phase == "voice":
+            return result
         return read_past_end(live, cache, int(offset) + k.shape[1], live.number("count"))
 
     def build(original: Any, layer: int, pos_q: Any, pos_k: Any, context: Any) -> Any:
-        return torch.ones_like(original(pos_q, pos_k, context))
+        mask = original(pos_q, pos_k, context)
+        return mask if live.clock.phase == "voice" else torch.ones_like(mask)
 
     live.around_mask(list(enumerate(module for _, module in live.attentions())), build)
     live.around_append(read)

@@ -185,7 +185,7 @@ DEVICES = (
         "Two layers are given the same cache: the second writes over the first.",
         ("decode",),
         (Argument("layer", "count", "1", "the layer that loses its own"),),
-        follows=("shared-state", "hole", *SPEECH),
+        follows=("foreign-state", "shared-state", "hole", *SPEECH),
     ),
 )
 CODEC = (
@@ -205,10 +205,9 @@ CODEC = (
         "codec-state-stale",
         "K10",
         "What the convolutions of Mimi keep of another clip is still there: the clips mix.",
-        ("decode",),
+        ("voice",),
         (SEED,),
         follows=("codec-state-reset", "shared-state", *SPEECH),
-        at=2,
     ),
     Recipe(
         "codec-step",

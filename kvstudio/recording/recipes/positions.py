@@ -151,7 +151,7 @@ STALE = (
         "stale-read",
         "K4",
         "Slots past the offset still hold an earlier run, are read too far, and the mask is open.",
-        ("text",),
+        ("voice",),
         (
             amount("count", "4", "slots read too many"),
             amount("steps", "24", "decode steps of the run before"),
