@@ -9,7 +9,7 @@ from kvstudio.analysis.checker import Checker
 from kvstudio.analysis.finding import stored_findings
 from kvstudio.engine.live_checks import LiveChecks, News
 from kvstudio.recording.reader import Recording
-from kvstudio.recording.rows import SlotDelta
+from kvstudio.recording.rows import Cache, SlotDelta
 from tests.fakes import FakeRun
 
 
@@ -38,11 +38,13 @@ class Watched:
     def skip_slot(self) -> None:
         """The next decode step writes no slot in layer 0."""
         delta = self.run._delta
-        self.run._delta = lambda cache, first, slots, nan=False: (  # type: ignore[method-assign]
-            SlotDelta(cache.id, first, first, None)
-            if cache.id == 0
-            else delta(cache, first, slots, nan=nan)
-        )
+
+        def skipping(cache: Cache, first: int, slots: int, *, nan: bool = False) -> SlotDelta:
+            if cache.id == 0:
+                return SlotDelta(cache.id, first, first, None)
+            return delta(cache, first, slots, nan=nan)
+
+        self.run._delta = skipping  # type: ignore[method-assign]
         self.decode()
         self.run._delta = delta  # type: ignore[method-assign]
 
