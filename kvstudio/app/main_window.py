@@ -16,10 +16,12 @@ from kvstudio.app.file_menu import Exporter, FileMenu
 from kvstudio.app.findings.actions import FindingActions
 from kvstudio.app.findings.break_menu import BreakMenu
 from kvstudio.app.findings.notice import FindingNotice
+from kvstudio.app.forking import Forking
 from kvstudio.app.help_menu import HelpMenu
 from kvstudio.app.painting.icons import application_icon
 from kvstudio.app.panels.cases import CasesPanel
 from kvstudio.app.panels.findings import FindingsPanel
+from kvstudio.app.panels.layer import LayerPanel
 from kvstudio.app.panels.log import LogPanel
 from kvstudio.app.panels.setup import SetupPanel
 from kvstudio.app.panels_list import PANELS
@@ -136,6 +138,7 @@ class MainWindow(QMainWindow):
         self.notice = FindingNotice(
             self.workspace, self.findings, self.docks["findings"], self.banner
         )
+        self.forking = Forking(self.workspace, self.control, self.setup, self.banner)
         self.announcer = Announcer(self.banner, self.engine, self.workspace, self.control.restart)
 
     def _make_menus(self) -> None:
@@ -170,6 +173,9 @@ class MainWindow(QMainWindow):
         setup.form_changed.connect(self._on_control_possible_changed)
         control.possible_changed.connect(self._on_control_possible_changed)
         self._connect_cases()
+        cast("LayerPanel", self.panels[LayerPanel.key]).poke.poke_requested.connect(
+            self.forking.run_again
+        )
         self.breaks.kinds_changed.connect(control.break_on)
         control.break_on(self.breaks.kinds)
         control.trouble_met.connect(self.announcer.say)

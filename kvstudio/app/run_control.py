@@ -134,6 +134,10 @@ class RunControl(QObject):
         """A run of this spec to its end; unless `shown`, the window keeps what it shows."""
         self._begin_run(spec, then=(HELD, p.Run()), shown=shown)
 
+    def run_edited(self, spec: RunSpec, until: int) -> None:
+        """A run of this spec, held when frame `until` is complete."""
+        self._begin_run(spec, then=(HELD, p.Run(until=until)))
+
     def pause(self) -> None:
         self._begin((IN_RUN, p.Pause()))
 

@@ -8,18 +8,19 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from kvstudio.app.cache_words import cache_label, cache_title
+from kvstudio.app.cache_words import cache_label
 from kvstudio.app.fitting_label import FittingLabel
 from kvstudio.app.layer.geometry import Cell
 from kvstudio.app.layer.layer_bar import LayerBar
 from kvstudio.app.layer.pictures import LayerPictures
+from kvstudio.app.layer.poke_menu import PokeMenu
 from kvstudio.app.layer.reading import LayerReading
 from kvstudio.app.layer.readout import slot_text
 from kvstudio.app.layer.slot_history import SlotHistory
 from kvstudio.app.layer.two_parts import TwoParts
 from kvstudio.app.panel import Changed, Panel
 from kvstudio.app.stage import Stage
-from kvstudio.app.why_empty import why_empty
+from kvstudio.app.why_empty import unallocated_words, why_empty
 from kvstudio.recording.errors import RecordingError
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class LayerPanel(Panel):
     Attributes:
         facts_line: shape, moment, range and NaN of what is shown.
         readout: the value under the pointer, else at the cursor.
+        poke: what can be put into the selected slot.
     """
 
     title = "Layer view"
@@ -57,6 +59,7 @@ class LayerPanel(Panel):
         self.facts_line, self.readout = FittingLabel("muted"), FittingLabel()
         self.pictures = LayerPictures()
         self.history = SlotHistory()
+        self.poke = PokeMenu(self)
         self.parts = TwoParts(self.pictures, self.history)
         self._slow = QTimer(self, singleShot=True, interval=SLOW_MS)
         self._arrange()
@@ -146,6 +149,7 @@ class LayerPanel(Panel):
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             action.triggered.connect(do)
             owner.addAction(action)
+        pictures.addAction(self.poke.menuAction())
         pictures.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
 
     def _connect(self) -> None:
@@ -185,7 +189,7 @@ class LayerPanel(Panel):
         reading.move(frame)
         self.bar.show_caches(recording.caches, cache.id)
         if not reading.moment.slots.capacity:
-            return _unallocated_words(cache)
+            return unallocated_words(cache)
         if is_new and not self.bar.range.locked:
             self._reading = None  # or the other layer would be shown in the new range
             self.bar.range.fit(reading.sample)
@@ -204,6 +208,7 @@ class LayerPanel(Panel):
             self._follow_slot()
         if changed & (MOMENT | Changed.SLOT | Changed.STYLE):
             self._show_slots(reading)
+            self.poke.aim(reading.cache, self.workspace.cursor.slot, self.workspace.cursor.frame)
         self._show_readout()
         if changed & Changed.OP:
             self.history.mark(self.workspace.cursor.op)
@@ -289,8 +294,3 @@ class LayerPanel(Panel):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self.bar.save_settings()
-
-
-def _unallocated_words(cache: Cache) -> str:
-    when = "the text prefill" if cache.model == "flow_lm" else "the first decode step"
-    return f"{cache_title(cache)} has no cache yet; it is allocated at {when}."

@@ -13,12 +13,14 @@ from kvstudio.app.dropping import Kind, dropped_file
 from kvstudio.app.panel import Changed, Panel
 from kvstudio.app.settings import Settings
 from kvstudio.app.setup.budget_section import BudgetSection
+from kvstudio.app.setup.edits_section import EditsSection
 from kvstudio.app.setup.form import SetupForm
 from kvstudio.app.setup.model_section import ModelSection
 from kvstudio.app.setup.progress_strip import ProgressStrip
 from kvstudio.app.setup.sampling_section import SamplingSection
 from kvstudio.app.setup.text_section import TextSection
 from kvstudio.app.setup.voice_section import VoiceSection
+from kvstudio.app.words import counted
 from kvstudio.app.workspace import Workspace
 from kvstudio.recording import protocol as p
 from kvstudio.recording.errors import SpecError
@@ -133,6 +135,8 @@ class SetupPanel(Panel):
         problem = next(iter(self.form.problems().values()), "")
         self.load.setEnabled("load" in moves)
         self.start.setEnabled("start" in moves)
+        count = len(self.form.edits)
+        self.start.setText(f"Start run with {counted(count, 'edit')}" if count else "Start run")
         self.load.setToolTip("Load the model and make the voice (F9)")
         why = f"\nNot now: {problem}" if problem else ""
         self.start.setToolTip(f"Begin a new run, held before its text prefill{why}")
@@ -144,12 +148,14 @@ class SetupPanel(Panel):
         self.voice_section = VoiceSection(lambda: self._settings.folder)
         self.text_section = TextSection()
         self.sampling_section = SamplingSection()
+        self.edits_section = EditsSection()
         self.budget = BudgetSection()
         self.sections = (
             self.model_section,
             self.voice_section,
             self.text_section,
             self.sampling_section,
+            self.edits_section,
         )
         for section in self.sections:
             section.edited.connect(self._on_section_edited)
@@ -170,13 +176,17 @@ class SetupPanel(Panel):
         column = QVBoxLayout(page)
         column.setContentsMargins(10, 8, 10, 8)
         column.setSpacing(14)
-        for section in (*self.sections, self.budget):
+        for section in (*self.sections[:-1], self.budget, self.edits_section):
             column.addWidget(section)
         column.addStretch(1)
         scroll = QScrollArea(widgetResizable=True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(page)
+        # Once the new card has its place.
+        self.edits_section.card_unfolded.connect(
+            lambda card: QTimer.singleShot(0, card, lambda: scroll.ensureWidgetVisible(card, 0, 60))
+        )
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addWidget(self.load)

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, cast
 
+from kvstudio.app.setup.edit_form import EditForm
 from kvstudio.recording.errors import SpecError
 from kvstudio.recording.spec import (
     DEMO_TEXT,
@@ -44,6 +45,7 @@ class SetupForm:
         config: path or address of a config file.
         checkpoint: path of a training checkpoint.
         checkpoint_config: path of the config, or the language, it was trained with.
+        edits: what is done to the run on purpose; not kept from session to session.
     """
 
     kind: str = "demo"
@@ -63,6 +65,7 @@ class SetupForm:
     max_tokens: str = ""
     copy_state: bool = True
     trace: str = "full"
+    edits: tuple[EditForm, ...] = ()
 
     @classmethod
     def from_dict(cls, kept: dict[str, Any]) -> "SetupForm":
@@ -71,7 +74,8 @@ class SetupForm:
         fitting = {
             each.name: kept[each.name]
             for each in fields(cls)
-            if type(kept.get(each.name)) is type(getattr(defaults, each.name))
+            if each.name != "edits"
+            and type(kept.get(each.name)) is type(getattr(defaults, each.name))
         }
         if fitting.get("kind") not in MODEL_KINDS:
             fitting.pop("kind", None)
@@ -97,11 +101,13 @@ class SetupForm:
             text=spec.text,
             copy_state=spec.copy_state,
             trace=spec.trace,
+            edits=tuple(EditForm.of(edit) for edit in spec.edits),
             **{**places.get(kind, {}), **numbers},
         )
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """What is worth keeping: a fault from the last session would be a nasty surprise."""
+        return {name: each for name, each in asdict(self).items() if name != "edits"}
 
     # ---- what is wrong ------------------------------------------------------------------------
 
@@ -112,6 +118,8 @@ class SetupForm:
             found["voice"] = voice
         if not self.text.strip():
             found["text"] = "type a text to speak"
+        if wrong := next((each.problem for each in self.edits if each.problem), ""):
+            found["edits"] = wrong
         return found
 
     def model_problems(self) -> dict[str, str]:
@@ -150,6 +158,7 @@ class SetupForm:
             text=self.text.strip(),
             copy_state=self.copy_state,
             trace=cast("TraceLevel", self.trace),
+            edits=tuple(each.edit() for each in self.edits),
             **self._numbers(),
         )
 
