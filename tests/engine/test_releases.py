@@ -111,4 +111,23 @@ def check(path: Path, *, traced: bool) -> None:
             assert chunk.capacity_after == chunk.required_len
             assert [piece for _, piece in chunk.tokens if piece != "?"]
         assert len(recording.expansions()) == 2 * 3
+        if traced:
+            check_facts(recording)
     assert read_everything(path) == len(phases)
+
+
+def check_facts(recording: Recording) -> None:
+    """What the engine notes besides ops says that all is as it should be."""
+    assert recording.evidence.surprises() == []
+    assert len(recording.evidence.prefixes()) == 2
+    for prefix in recording.evidence.prefixes().values():
+        assert (prefix.marker_wanted, prefix.marker_slot, prefix.foreign_slots) == (True, 0, 0)
+    decoded = [frame for frame in recording.frames if frame.phase == "decode"]
+    fed = [recording.evidence.fed()[frame.id] for frame in decoded]
+    assert fed == ["latent" if frame.step else "marker" for frame in decoded]
+    assert {frame.stop_threshold for frame in decoded} == {STOPS_AT_ONCE}
+    for frame in decoded:
+        for cache, state in recording.cache_states(frame.id).items():
+            before = recording.cache_states(frame.id - 1).get(cache)
+            if frame.step and before is not None and state.found is not None:
+                assert state.found == before.offset
