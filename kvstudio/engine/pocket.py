@@ -59,6 +59,15 @@ def _load(model_class: Any, source: ModelSource, wanted: dict[str, object]) -> T
     return tts
 
 
+def origin(tts: TTS) -> str:
+    """The language or the config that a model was loaded from, as far as it knows."""
+    config = getattr(tts, "origin", None)
+    if config is None:
+        return ""
+    packaged = Path(config).parent.parts[-2:] == ("pocket_tts", "config")
+    return Path(config).stem if packaged else str(config)
+
+
 def languages() -> list[str]:
     """The configs that the installed pocket-tts ships."""
     import pocket_tts
@@ -182,6 +191,19 @@ def max_gen_len(tts: TTS, tokens: int) -> int:
 
 def mimi_steps_per_latent(tts: TTS) -> int:
     return int(tts.mimi.encoder_frame_rate / tts.mimi.frame_rate)
+
+
+def latents_in(tts: TTS, given: torch.Tensor) -> int:
+    """How many latents `decode_from_latent` is given: [1, n, dim], or [1, dim, n] in 2.x."""
+    return int(given.shape[1] if given.shape[-1] == tts.flow_lm.ldim else given.shape[-1])
+
+
+def is_latent(tts: TTS, given: torch.Tensor, latent: torch.Tensor) -> bool:
+    """Whether what `decode_from_latent` is given was made of this latent [1, 1, dim]."""
+    expected = latent * tts.flow_lm.emb_std + tts.flow_lm.emb_mean
+    if given.shape != expected.shape:  # 2.x quantises before
+        expected = tts.mimi.quantizer(expected.transpose(-1, -2))
+    return given.shape == expected.shape and torch.allclose(given, expected, equal_nan=True)
 
 
 # ---- caches ------------------------------------------------------------------------------------
