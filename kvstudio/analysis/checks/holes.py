@@ -1,7 +1,5 @@
 """hole: a slot that attention reads, below the offset, that nobody ever wrote."""
 
-from functools import partial
-
 import numpy as np
 
 from kvstudio.analysis.finding import (
@@ -16,7 +14,6 @@ from kvstudio.analysis.finding import (
     within,
 )
 from kvstudio.analysis.frame_view import FrameView
-from kvstudio.analysis.nan_slots import HALVES, Half, NanWatch, nan_slots
 from kvstudio.analysis.steps import Step
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.slots import Write
@@ -27,8 +24,6 @@ class HolesCheck:
 
     def __init__(self) -> None:
         self._passed, self._unvoiced = Sightings(), Sightings()
-        self._half = {half: Sightings() for half in HALVES}
-        self._watch = NanWatch()
         self._chunk = -1
 
     def look(self, view: FrameView) -> None:
@@ -36,10 +31,7 @@ class HolesCheck:
             self._chunk = view.chunk.id
             self._look_at_voice(view)
         for step in view.steps:
-            nan = self._watch.may_have_come(step)
             if _covers(view.writes.get(step.cache.id, []), step):
-                if nan:
-                    self._look_at_halves(view, step)
                 continue
             written = view.slot_maps[step.cache.id].written[step.before : step.offset]
             empty = [int(slot) + step.before for slot in np.flatnonzero(~written)]
@@ -47,17 +39,7 @@ class HolesCheck:
                 self._passed.add(step.cache, step.frame, _first_run(empty), len(empty))
 
     def findings(self, recording: Recording) -> list[Finding]:
-        halves = [
-            found
-            for half, seen in self._half.items()
-            for found in seen.findings(partial(_half_written, half))
-        ]
-        return [*self._unvoiced.findings(_unvoiced), *self._passed.findings(_passed), *halves]
-
-    def _look_at_halves(self, view: FrameView, step: Step) -> None:
-        for half, slots in nan_slots(view, step).unwritten.items():
-            if slots:
-                self._half[half].add(step.cache, step.frame, _first_run(slots), len(slots))
+        return [*self._unvoiced.findings(_unvoiced), *self._passed.findings(_passed)]
 
     def _look_at_voice(self, view: FrameView) -> None:
         offsets = view.recording.base_offsets(view.chunk.id)
@@ -100,18 +82,6 @@ def _passed(group: list[Sighting]) -> Finding:
     )
     words = f"{frame_words(first.frame)} should have written {_slots_of(group)}, and did not"
     return finding_of("hole", group, message, chain=[_slot_link(first, words)])
-
-
-def _half_written(half: Half, group: list[Sighting]) -> Finding:
-    first, other = group[0], HALVES[1 - HALVES.index(half)]
-    message = (
-        f"{layers_words([seen.cache for seen in group])}: {frame_words(first.frame)} wrote {other} "
-        f"of {slots_words(first.slots)}, but not {half}, which is NaN as it was. Attention reads "
-        "it: NaN spreads to every later frame. "
-        f"Look at where the frame's {half} was written, in the cache map and the ops."
-    )
-    words = f"{frame_words(first.frame)} should have written {half} of {_slots_of(group)}"
-    return finding_of("hole", group, message, chain=[_slot_link(first, words)], kv=half)
 
 
 def _unvoiced(group: list[Sighting]) -> Finding:

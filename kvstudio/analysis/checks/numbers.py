@@ -1,6 +1,7 @@
-"""nan-produced and audio-nan: numbers that were computed and are none."""
+"""nan-produced and audio-nan: numbers that were computed and are none; and halves left NaN."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -17,17 +18,21 @@ from kvstudio.analysis.finding import (
     within,
 )
 from kvstudio.analysis.frame_view import FrameView
-from kvstudio.analysis.nan_slots import Half, NanWatch, nan_slots
+from kvstudio.analysis.nan_slots import HALVES, Half, NanWatch, nan_slots
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Frame, Op
 from kvstudio.recording.schema import PARTS
 
 
 class NanCheck:
-    """NaN in a slot that was written during the run, or that the voice state brought along."""
+    """NaN in a slot that was written during the run, or that the voice state brought along.
+
+    Either it was computed, or only K or only V of the slot was written and the other is a hole.
+    """
 
     def __init__(self) -> None:
         self._seen = Sightings()
+        self._left_out = {half: Sightings() for half in HALVES}
         self._kv: dict[int, Half | None] = {}
         self._watch = NanWatch()
         self._valued: bool | None = None  # whether values were recorded
@@ -43,11 +48,21 @@ class NanCheck:
                 if slots := found.slots:
                     self._kv.setdefault(step.cache.id, found.kv)
                     self._seen.add(step.cache, step.frame, (slots[0], slots[-1] + 1), len(slots))
+                for half, slots in found.unwritten.items():
+                    if slots:
+                        where = (slots[0], slots[-1] + 1)
+                        self._left_out[half].add(step.cache, step.frame, where, len(slots))
 
     def findings(self, recording: Recording) -> list[Finding]:
-        return self._seen.findings(
+        computed = self._seen.findings(
             lambda group: _produced(recording, group, self._kv[group[0].cache.id])
         )
+        holes = [
+            found
+            for half, seen in self._left_out.items()
+            for found in seen.findings(partial(_half_written, half))
+        ]
+        return [*holes, *computed]
 
 
 class LatentNanCheck:
@@ -147,6 +162,21 @@ def _produced(recording: Recording, group: list[Sighting], kv: Half | None) -> F
     words = f"{frame_words(frame)}: NaN in {slots_words(first.slots)}, {within(layers)}"
     chain.append(Link(words, frame=frame.id, cache=first.cache.id, slot=slot))
     return finding_of("nan-produced", group, message, chain=chain, kv=kv, op=op)
+
+
+def _half_written(half: Half, group: list[Sighting]) -> Finding:
+    first, other = group[0], HALVES[1 - HALVES.index(half)]
+    layers = layers_words([seen.cache for seen in group])
+    message = (
+        f"{layers}: {frame_words(first.frame)} wrote {other} "
+        f"of {slots_words(first.slots)}, but not {half}, which is NaN as it was. Attention reads "
+        "it: NaN spreads to every later frame. "
+        f"Look at where the frame's {half} was written, in the cache map and the ops."
+    )
+    where = f"{half} of {slots_words(first.slots)} of {within(layers)}"
+    words = f"{frame_words(first.frame)} should have written {where}"
+    link = Link(words, frame=first.frame.id, cache=first.cache.id, slot=first.slots[0])
+    return finding_of("hole", group, message, chain=[link], kv=half)
 
 
 def _first_producer(recording: Recording, frame: Frame, model: str) -> Op | None:

@@ -99,13 +99,11 @@ def test_a_half_that_nobody_wrote_is_a_hole(tmp_path: Path) -> None:
     run.decode()
     run.writer.finish("stopped")
     tamper(run.path, "UPDATE touch SET kv = 0 WHERE cache = 0 AND write = 1")
-    (found,) = findings_of(HolesCheck, run.path)
+    (found,) = findings_of(NanCheck, run.path)
     assert (found.kind, found.kv, found.frame, found.slots) == ("hole", "V", 2, (11, 12))
     assert "wrote K of slot 11, but not V, which is NaN as it was" in found.message
     assert texts(found) == ["frame 2 (decode step 0) should have written V of slot 11 of layer 0"]
-    assert findings_of(NanCheck, run.path) == []
     tamper(run.path, "UPDATE touch SET kv = 2 WHERE cache = 0 AND write = 1")
-    assert findings_of(HolesCheck, run.path) == []
     assert [(each.kind, each.kv) for each in findings_of(NanCheck, run.path)] == [
         ("nan-produced", "V")
     ]
