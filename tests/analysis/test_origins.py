@@ -114,6 +114,12 @@ def test_strange_values_in_mid_run_follow_from_what_wrote_them(recording: Record
     ]
 
 
+def test_an_empty_voice_is_not_a_wrong_one(recording: Recording) -> None:
+    wrong = [found("marker-missing", 0, None), found("foreign-state", 0)]
+    empty = replace(found("hole", 0), phase="voice")
+    assert kinds(recording, *wrong, empty) == [("hole", 0)]
+
+
 def test_the_language_model_comes_before_the_codec(recording: Recording) -> None:
     told = fold(
         recording, [found("nan-produced", 4, MIMI), found("nan-produced", 4, None)], Trail()
