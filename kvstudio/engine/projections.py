@@ -106,8 +106,17 @@ class Projections:
             Surprise("flow_lm", names[delta.cache], "cache", what, first, last)
             for delta in deltas
             if delta.values is not None
-            for what, (first, last) in self.strangers(names[delta.cache], delta.values, delta.first)
+            for what, (first, last) in self._written(names[delta.cache], delta.values, delta.first)
         ]
+
+    def _written(
+        self, name: str, content: Floats, first: int
+    ) -> list[tuple[Found, tuple[int, int]]]:
+        """The strangers among slots that a step wrote, in which every number has all its bits."""
+        found = self.strangers(name, content, first)
+        if not found and name in self._layers and is_narrow(content):
+            return [("rounded", (first, first + content.shape[2]))]
+        return found
 
     def strangers(
         self, name: str, content: Floats, first: int
@@ -127,6 +136,15 @@ class Projections:
             else:
                 found.append((what, (here, here + 1)))
         return found
+
+
+def is_narrow(content: Floats) -> bool:
+    """Whether all numbers are those of a half-precision type, which computed ones never are."""
+    finite = content[np.isfinite(content) & (content != 0)]
+    with np.errstate(over="ignore"):
+        half = finite.astype(np.float16).astype(np.float32) == finite
+    brain = finite.view(np.uint32) & 0xFFFF == 0
+    return bool(finite.size) and bool(half.all() or brain.all())
 
 
 def projections_of(tts: pocket.TTS) -> Projections:

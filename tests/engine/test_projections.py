@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kvstudio.engine import pocket
-from kvstudio.engine.projections import Projections, projections_of
+from kvstudio.engine.projections import Projections, is_narrow, projections_of
 from kvstudio.recording.rows import Floats
 from kvstudio.recording.spec import ModelSource
 from tests.engine.running import session_with
@@ -64,6 +64,14 @@ def test_nan_and_unknown_layers_are_left_to_others(voiced: tuple[pocket.TTS, Flo
     tts, content = voiced
     assert Projections(tts).strangers(LAYER, content * np.float32("nan"), 0) == []
     assert Projections(tts).strangers("decoder", content, 0) == []
+
+
+@pytest.mark.parametrize("bits", [0xFFFF0000, 0xFFFFE000], ids=["bfloat16", "float16"])
+def test_numbers_of_half_precision_are_narrow(voiced: tuple[pocket.TTS, Floats], bits: int) -> None:
+    _, content = voiced
+    narrow = (content.view(np.uint32) & np.uint32(bits)).view(np.float32)
+    assert is_narrow(narrow[np.abs(narrow) > 1e-3])
+    assert not is_narrow(content)
 
 
 def test_they_are_worked_out_once_for_a_models_weights(voiced: tuple[pocket.TTS, Floats]) -> None:
