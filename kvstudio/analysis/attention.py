@@ -32,3 +32,12 @@ def expected_window(row: Attention, cache: Cache) -> tuple[int, int]:
     """The slots `[lo, hi)` that the last query should attend to."""
     last = row.position + row.queries
     return (0 if cache.context is None else max(0, last - cache.context)), last
+
+
+def hidden_by_pad(row: Attention, cache: Cache) -> int:
+    """How many of the oldest slots the state's `pad` hides, though there is but one row.
+
+    Rows of unequal length in one batch are padded; the engine takes that for intended.
+    """
+    padded = cache.batch == 1 and cache.context is None and not row.missing
+    return row.oldest or 0 if padded else 0

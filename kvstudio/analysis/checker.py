@@ -26,6 +26,7 @@ from kvstudio.analysis.checks.capacity import CapacityCheck
 from kvstudio.analysis.checks.codec import CodecStateCheck
 from kvstudio.analysis.checks.ending import EndingCheck
 from kvstudio.analysis.checks.expansion import ExpansionCheck
+from kvstudio.analysis.checks.feeding import FeedingCheck
 from kvstudio.analysis.checks.holes import HolesCheck
 from kvstudio.analysis.checks.laundering import LaunderingCheck
 from kvstudio.analysis.checks.masks import MaskCheck
@@ -40,7 +41,7 @@ from kvstudio.analysis.checks.sound import ClickCheck, ClippingCheck, SilenceChe
 from kvstudio.analysis.checks.stopping import StoppingCheck
 from kvstudio.analysis.checks.strangers import StrangersCheck
 from kvstudio.analysis.checks.tensors import TensorsCheck
-from kvstudio.analysis.checks.voice_length import VoiceLengthCheck
+from kvstudio.analysis.checks.voices import VoiceCheck
 from kvstudio.analysis.checks.zeros import ZeroSlotsCheck
 from kvstudio.analysis.coverage import Coverage
 from kvstudio.analysis.finding import Finding
@@ -70,10 +71,11 @@ CHECKS: tuple[type[Check], ...] = (
     OffsetJumpCheck,
     HolesCheck,
     ZeroSlotsCheck,
-    VoiceLengthCheck,
+    VoiceCheck,
     TensorsCheck,
     SharedStateCheck,
     PrefixCheck,
+    FeedingCheck,
     CodecStateCheck,
     PositionCheck,
     StrangersCheck,

@@ -81,6 +81,15 @@ class Evidence:
             ).fetchone()
             return None if op is None else int(op)
 
+    def snapshots(self, chunk: int) -> dict[int, int]:
+        """Ids of what each FlowLM cache held when a chunk began, by cache; equal for equal."""
+        with reading(self._path):
+            rows = self._connection.execute(
+                "SELECT cache, snapshot FROM chunk_base WHERE chunk = ? AND snapshot IS NOT NULL",
+                (chunk,),
+            )
+            return {int(cache): int(snapshot) for cache, snapshot in rows}
+
     def thread(self, frame: int, part: int) -> str | None:
         """Name of the thread that ran a part of a frame; None if no op of it was seen."""
         with reading(self._path):

@@ -1,6 +1,6 @@
 """mask-future and window-mismatch: queries that saw too late, too far back, or not enough."""
 
-from kvstudio.analysis.attention import expected_window, is_shifted
+from kvstudio.analysis.attention import expected_window, hidden_by_pad, is_shifted
 from kvstudio.analysis.finding import (
     Finding,
     Link,
@@ -89,6 +89,8 @@ def _reads_astray(view: FrameView, row: Attention) -> bool:
 
 
 def _wrong_window(view: FrameView, row: Attention, cache: Cache) -> bool:
+    if hidden_by_pad(row, cache):
+        return True
     if not (row.outside or row.missing) or is_shifted(row, cache):
         return False
     state = view.states.get(cache.id)
@@ -112,6 +114,11 @@ def _window_words(row: Attention, cache: Cache) -> str:
         seen = "nothing"
     else:
         seen = f"{row.attended} of {slots_words((row.oldest, row.newest + 1))}"
+    if hidden_by_pad(row, cache):
+        return (
+            f"the state's pad hides {slots_words((0, hidden_by_pad(row, cache)))}, though a run of "
+            "one text needs no padding"
+        )
     window = "all" if cache.context is None else f"the last {cache.context}"
     return (
         f"the last query attended to {seen}, but should attend to {slots_words((low, high))} "
@@ -120,7 +127,7 @@ def _window_words(row: Attention, cache: Cache) -> str:
 
 
 def _follows(row: Attention) -> str:
-    if row.missing:
+    if not row.outside:
         return "The model forgets what it is not shown, the voice first if it is the oldest."
     return "The model sees further back than it was trained for."
 

@@ -1,21 +1,14 @@
 """marker-missing, prefix-order, foreign-state: what a chunk begins with is not what it should be.
 
-The model expects a learned marker, the voice, then the text; and at the first decode step a
-start marker, NaN, which FlowLM replaces by a learned vector.
+The model expects a learned marker, the voice, then the text.
 """
 
-from kvstudio.analysis.finding import Finding, Link, frame_words, slots_words
+from kvstudio.analysis.finding import Finding, Link, slots_words
 from kvstudio.analysis.frame_view import FrameView
 from kvstudio.recording.evidence import Prefix
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Frame
 
-FED_WORDS = {
-    "latent": "the latent of the frame before",
-    "zero": "zeros",
-    "nan": "NaN itself, which nothing replaced",
-    "other": "some other vector",
-}
 FOREIGN = (
     "these weights cannot have made them: another model made the voice state, or somebody changed "
     "it. The voice is not the one that was asked for, or noise. Make the voice state again with "
@@ -33,17 +26,13 @@ ORDER = (
 
 
 class PrefixCheck:
-    """The voice and its marker, told from the cache; the start marker, told from what was fed."""
+    """The voice and its marker, told from the cache."""
 
     def __init__(self) -> None:
         self._first: dict[int, Frame] = {}  # of each chunk
-        self._unmarked: Finding | None = None
 
     def look(self, view: FrameView) -> None:
         self._first.setdefault(view.chunk.id, view.frame)
-        starts = view.frame.phase == "decode" and view.frame.step == 0
-        if starts and self._unmarked is None and view.fed not in (None, "marker"):
-            self._unmarked = _unmarked(view.frame, str(view.fed))
 
     def findings(self, recording: Recording) -> list[Finding]:
         known = recording.evidence.prefixes()
@@ -52,8 +41,7 @@ class PrefixCheck:
             kind = _wrong(prefix)
             if kind is not None and chunk in self._first:
                 wrong.setdefault(kind, []).append(prefix)
-        found = [_finding(recording, kind, each, self._first) for kind, each in wrong.items()]
-        return found if self._unmarked is None else [*found, self._unmarked]
+        return [_finding(recording, kind, each, self._first) for kind, each in wrong.items()]
 
 
 def _wrong(prefix: Prefix) -> str | None:
@@ -94,22 +82,4 @@ def _finding(
         slots=slots,
         chain=(link,),
         count=len(prefixes),
-    )
-
-
-def _unmarked(frame: Frame, fed: str) -> Finding:
-    message = (
-        f"{frame_words(frame)[0].upper()}{frame_words(frame)[1:]} should be fed the start marker, "
-        f"which is NaN and is replaced by a learned vector inside FlowLM. It was fed "
-        f"{FED_WORDS.get(fed, fed)} instead: the beginning is smeared or silent. NaN in the first "
-        "input is no fault; look for code that takes it for one."
-    )
-    link = Link(f"fed {FED_WORDS.get(fed, fed)} instead of the start marker", frame=frame.id)
-    return Finding(
-        kind="marker-missing",
-        severity="error",
-        message=message,
-        frame=frame.id,
-        phase=frame.phase,
-        chain=(link,),
     )

@@ -91,3 +91,11 @@ def test_what_was_dropped_at_the_capacity_cannot_be_attended_to(tmp_path: Path) 
     run.evidence = {"attentions": [full]}
     ended(run)
     assert findings_of(MaskCheck, run.path) == []
+
+
+def test_a_pad_that_hides_the_beginning(run: FakeRun) -> None:
+    run.evidence = {"attentions": [replace(healthy(0, 13), oldest=3, attended=11)]}
+    ended(run)
+    (found,) = findings_of(MaskCheck, run.path)
+    assert (found.kind, found.slots) == ("window-mismatch", (0, 3))
+    assert "the state's pad hides slots 0 to 2, though a run of one text" in found.message

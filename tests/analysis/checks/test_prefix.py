@@ -1,4 +1,4 @@
-"""What a chunk begins with: marker, voice, start marker."""
+"""What a chunk begins with: marker and voice."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +29,6 @@ def run(tmp_path: Path) -> FakeRun:
 )
 def test_a_healthy_prefix(run: FakeRun, prefix: Prefix) -> None:
     run.writer.add_prefix(prefix)
-    run.evidence = {"fed": "marker"}
     ended(run)
     assert findings_of(PrefixCheck, run.path) == []
 
@@ -69,30 +68,3 @@ def test_chunks_that_begin_with_the_same_voice_are_counted(run: FakeRun) -> None
     ended(run)
     (found,) = findings_of(PrefixCheck, run.path)
     assert (found.frame, found.count) == (0, 2)
-
-
-@pytest.mark.parametrize(
-    ("fed", "words"),
-    [
-        ("zero", "zeros"),
-        ("nan", "NaN itself, which nothing replaced"),
-        ("other", "some other vector"),
-        ("latent", "the latent of the frame before"),
-    ],
-)
-def test_a_first_step_that_is_not_fed_the_start_marker(run: FakeRun, fed: str, words: str) -> None:
-    run.evidence = {"fed": fed}
-    run.decode()
-    run.evidence = {"fed": "latent"}
-    ended(run)
-    (found,) = findings_of(PrefixCheck, run.path)
-    assert (found.kind, found.frame, found.phase) == ("marker-missing", 2, "decode")
-    assert f"It was fed {words} instead" in found.message
-
-
-def test_later_steps_are_fed_the_latent_before(run: FakeRun) -> None:
-    run.evidence = {"fed": "marker"}
-    run.decode()
-    run.evidence = {"fed": "latent"}
-    ended(run)
-    assert findings_of(PrefixCheck, run.path) == []
