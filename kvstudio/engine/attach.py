@@ -17,6 +17,7 @@ import torch
 
 from kvstudio.engine import cards, pocket
 from kvstudio.engine.failures import explain
+from kvstudio.engine.live_checks import LiveChecks
 from kvstudio.engine.overlay import is_overlaid
 from kvstudio.engine.script_watch import ScriptWatch
 from kvstudio.engine.strands import Shared
@@ -54,7 +55,8 @@ def record(
     if overwrite:
         _remove(path)
     writer = _writer(tts, path, spec)
-    shared = Shared(tts, writer, trace)
+    checks = LiveChecks(writer, checking=trace != "off")
+    shared = Shared(tts, writer, trace, checks.frame_added)
     shared.gate.run()  # nothing is held
     watch = ScriptWatch(shared)
     status, reason = "finished", "the script came to the end of its block"
@@ -68,6 +70,7 @@ def record(
         watch.close()
         if watch.problem is not None:
             status, reason = "failed", watch.problem
+        checks.finish(status)
         writer.finish(status, reason)
 
 

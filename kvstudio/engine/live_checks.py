@@ -1,6 +1,7 @@
 """Runs the checks on a recording while the engine writes it, between one frame and the next."""
 
 import logging
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -29,7 +30,8 @@ class News:
 class LiveChecks:
     """Keeps the findings in a growing recording up to date.
 
-    A check that fails is logged and ends the checking; it never ends the run.
+    A check that fails is logged and ends the checking; it never ends the run. Frames may come from
+    several threads.
 
     Args:
         checking: whether to check at all.
@@ -45,7 +47,7 @@ class LiveChecks:
         on_frame: Callable[[int], None] | None = None,
         on_news: Callable[[News], None] | None = None,
     ) -> None:
-        self._writer = writer
+        self._writer, self._looking = writer, threading.RLock()
         self._on_frame, self._on_news = on_frame, on_news
         self._known: set[tuple[object, ...]] = set()
         self._stored: tuple[Finding, ...] = ()
@@ -70,7 +72,8 @@ class LiveChecks:
         news = News()
         with self._guarded():
             news = self._look(status)
-        self._close()
+        with self._looking:
+            self._close()
         self._tell(news)
 
     # ---- private ------------------------------------------------------------------------------
@@ -98,11 +101,12 @@ class LiveChecks:
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
-        try:
-            yield
-        except Exception:
-            LOG.exception("the checks failed and are over; the run goes on")
-            self._close()
+        with self._looking:
+            try:
+                yield
+            except Exception:
+                LOG.exception("the checks failed and are over; the run goes on")
+                self._close()
 
     def _close(self) -> None:
         if self._recording is not None:

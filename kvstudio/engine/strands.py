@@ -8,7 +8,7 @@ a fault; they stay apart, so that each finds what the other did.
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,6 +41,7 @@ class Shared:
     tts: pocket.TTS
     writer: RecordingWriter
     trace: TraceLevel
+    on_frame: Callable[[int], None] | None = None
     gate: Gate = field(default_factory=Gate)
     numbering: Numbering = field(default_factory=Numbering)
     knowledge: OpKnowledge = field(default_factory=OpKnowledge)
@@ -72,7 +73,9 @@ class StrandFrames(Frames):
     """Numbers a frame when it is written, as another strand may have written meanwhile."""
 
     def __init__(self, shared: Shared, tracing: Tracing, strand: "Strand") -> None:
-        super().__init__(shared.writer, tracing, shared.began_ns, numbering=shared.numbering)
+        super().__init__(
+            shared.writer, tracing, shared.began_ns, shared.on_frame, numbering=shared.numbering
+        )
         self._shared, self._strand = shared, strand
 
     def open(self, chunk: int, phase: Phase, step: int = -1) -> PendingFrame:
