@@ -216,7 +216,7 @@ CODEC = (
         "Mimi's step is moved on by the wrong amount after a frame.",
         ("decode",),
         (Argument("by", "slot", "8", "steps it is moved on by"), FRAMES),
-        follows=("offset-jump", "overwrite", "hole", *NUMBERS, *SPEECH),
+        follows=("capacity-exceeded", "offset-jump", "overwrite", "hole", *NUMBERS, *SPEECH),
         variants=("by=0,frames=1", "by=17,frames=1"),
     ),
 )
@@ -279,7 +279,13 @@ THREADS = (
         "Another thread decodes with the same state of Mimi in between.",
         ("decode",),
         (SEED, ONE_FRAME),
-        follows=("codec-step-mismatch", "codec-state-stale", "offset-jump", *SPEECH),
+        follows=(
+            "capacity-exceeded",
+            "codec-step-mismatch",
+            "codec-state-stale",
+            "offset-jump",
+            *SPEECH,
+        ),
         alike=("codec-step-mismatch",),
     ),
     Recipe(
