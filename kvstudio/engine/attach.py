@@ -19,8 +19,8 @@ from kvstudio.engine import cards, pocket
 from kvstudio.engine.failures import explain
 from kvstudio.engine.live_checks import LiveChecks
 from kvstudio.engine.overlay import is_overlaid
+from kvstudio.engine.script_shared import Shared
 from kvstudio.engine.script_watch import ScriptWatch
-from kvstudio.engine.strands import Shared
 from kvstudio.recording.errors import (
     KVStudioError,
     NotARecording,

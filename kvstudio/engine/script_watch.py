@@ -24,9 +24,10 @@ from kvstudio.engine.links import Link
 from kvstudio.engine.module_path import module_wrappers
 from kvstudio.engine.once import call_observed
 from kvstudio.engine.overlay import overlaid
+from kvstudio.engine.script_shared import Shared
 from kvstudio.engine.state import ModelState, StateWatch
 from kvstudio.engine.strand_finder import StrandFinder
-from kvstudio.engine.strands import Shared, Strand
+from kvstudio.engine.strands import Strand
 from kvstudio.engine.turns import Turns
 from kvstudio.recording.errors import KVStudioError
 

@@ -7,8 +7,9 @@ import torch
 from kvstudio.engine import pocket
 from kvstudio.engine.links import Link
 from kvstudio.engine.script_book import ScriptBook
+from kvstudio.engine.script_shared import Shared
 from kvstudio.engine.state import ModelState
-from kvstudio.engine.strands import Driven, Shared, Strand, is_beginning
+from kvstudio.engine.strands import Driven, Strand, is_beginning
 
 KEPT = 3  # states that nobody generates with at the moment; each may be large
 

@@ -8,7 +8,7 @@ a fault; they stay apart, so that each finds what the other did.
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,43 +17,17 @@ import torch
 
 from kvstudio.engine import pocket
 from kvstudio.engine.codec import Codec
-from kvstudio.engine.frames import Frames, Numbering
-from kvstudio.engine.gate import Gate
+from kvstudio.engine.frames import Frames
 from kvstudio.engine.links import Link, StrandThreads
 from kvstudio.engine.observer import Observer
 from kvstudio.engine.pending import PendingFrame
 from kvstudio.engine.script_book import ScriptBook
-from kvstudio.engine.spoken import SpokenVoices
+from kvstudio.engine.script_shared import Shared
 from kvstudio.engine.state import ModelState, offset_of
-from kvstudio.engine.tracer import OpKnowledge
 from kvstudio.engine.tracing import Tracing
 from kvstudio.recording.rows import Base, Phase
-from kvstudio.recording.spec import TraceLevel
-from kvstudio.recording.writer import RecordingWriter
 
 STEP_S = 1.0  # for a step in another thread to end, before its latent is decoded after all
-
-
-@dataclass
-class Shared:
-    """What all strands of one recording have in common."""
-
-    tts: pocket.TTS
-    writer: RecordingWriter
-    trace: TraceLevel
-    on_frame: Callable[[int], None] | None = None
-    gate: Gate = field(default_factory=Gate)
-    numbering: Numbering = field(default_factory=Numbering)
-    knowledge: OpKnowledge = field(default_factory=OpKnowledge)
-    began_ns: int = field(default_factory=time.perf_counter_ns)
-    lock: threading.RLock = field(default_factory=threading.RLock)
-    closing: threading.Event = field(default_factory=threading.Event)
-    closed: bool = False
-    newest_written: int = 0  # chunk
-    voices: SpokenVoices = field(default_factory=SpokenVoices)
-
-    def tracing(self) -> Tracing:
-        return Tracing(self.knowledge, self.trace, self.began_ns)
 
 
 @dataclass(eq=False)
@@ -154,10 +128,14 @@ class Strand(Observer):
             self.finish()
 
     def observe_expansion(self, call: Any, *args: Any, **kwargs: Any) -> None:
-        self._expand(call, *args, **kwargs)
+        try:
+            self._expand(call, *args, **kwargs)
+        except BaseException as error:
+            if self._frames.pending is not None:
+                self._frames.pending.failed(error)
+            raise
 
     def observe_step(self, call: Any, *args: Any, **kwargs: Any) -> None:
-        self.problem = None  # what went wrong before went to the caller
         self._flow_lm(call, *args, **kwargs)
 
     def observe_decode(self, call: Any, latent: torch.Tensor, *args: Any, **kwargs: Any) -> None:
@@ -208,6 +186,15 @@ class Strand(Observer):
             self._bases += self._book.bases_without_values(codec, rows["mimi"])
 
     # ---- what is different from a run of the engine's own --------------------------------------
+
+    @property
+    def problem(self) -> BaseException | None:
+        """None: whatever goes wrong goes to the caller, and keeps nobody from going on."""
+        return None
+
+    @problem.setter
+    def problem(self, error: BaseException | None) -> None:
+        """It is in the frame."""
 
     def _wants_voice_frame(self, state: ModelState) -> bool:
         if self._book.current.continues is not None:

@@ -21,18 +21,23 @@ class StoppingCheck:
         self._chunk: Chunk | None = None
         self._last: Frame | None = None  # decode step of the chunk, if it was not decoded
         self._ended = False  # the stop logit of the chunk came past the threshold
+        self._decoded = False  # latents of the chunk are decoded as they come
 
     def look(self, view: FrameView) -> None:
         frame = view.frame
         if self._chunk is None or view.chunk.id != self._chunk.id:
             self._end()
             self._chunk, self._last, self._ended = view.chunk, None, False
+            # A script may make latents for something else than sound.
+            self._decoded = view.recording.spec.model.kind != "script"
         if frame.phase != "decode":
             return
         self._compare(view)
         self._ended = self._ended or frame.eos
         unheard = view.samples is None and frame.problem is None
-        self._last = frame if unheard and frame.stop_logit is not None else None
+        self._decoded |= not (unheard or frame.is_codec_alone)
+        dropped = unheard and self._decoded and frame.stop_logit is not None
+        self._last = frame if dropped else None
         if frame.eos and _is_short(frame):
             self._unfounded = self._unfounded or _without_reason(frame)
 
