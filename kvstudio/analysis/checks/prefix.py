@@ -3,26 +3,33 @@
 The model expects a learned marker, the voice, then the text.
 """
 
-from kvstudio.analysis.finding import Finding, Link, slots_words
+from kvstudio.analysis.finding import Finding, Link
 from kvstudio.analysis.frame_view import FrameView
 from kvstudio.recording.evidence import Prefix
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Frame
 
 FOREIGN = (
-    "these weights cannot have made them: another model made the voice state, or somebody changed "
-    "it. The voice is not the one that was asked for, or noise. Make the voice state again with "
-    "this model."
+    "{foreign} of the {voice} slots that chunk {chunk} begins with cannot have been made by these "
+    "weights: another model made the voice state, or somebody changed it. The voice is not the one "
+    "that was asked for, or noise. Make the voice state again with this model."
 )
 MISSING = (
-    "the learned marker that this model was trained to find before the voice is not there. The "
-    "voice is not recognised well: stutter, no words. Look at insert_bos_before_voice, and at what "
-    "the voice prefill was fed."
+    "The learned marker, which this model was trained to find before the voice, is not among the "
+    "{voice} slots that chunk {chunk} begins with. The voice is not recognised well: it stutters, "
+    "or has no words. Look at insert_bos_before_voice, and at what the voice prefill was fed."
 )
 ORDER = (
-    "the learned marker is not in slot 0, where the model expects it, so the prefix is in another "
-    "order than in training. Look at what the voice prefill was fed, and in which order."
+    "The learned marker lies in slot {marker}, but belongs in slot 0, and nowhere else: the prefix "
+    "of chunk {chunk} is in another order than in training. Look at what the voice prefill was "
+    "fed, and in which order."
 )
+MESSAGES = {"foreign-state": FOREIGN, "marker-missing": MISSING, "prefix-order": ORDER}
+LINKS = {
+    "foreign-state": "{foreign} of {voice} slots of the voice were made by other weights",
+    "marker-missing": "no slot of the voice is the learned marker",
+    "prefix-order": "the learned marker lies in slot {marker}",
+}
 
 
 class PrefixCheck:
@@ -57,29 +64,28 @@ def _finding(
 ) -> Finding:
     prefix = prefixes[0]
     frame = firsts[prefix.chunk]
-    slots = (0, max(1, prefix.voice_slots)) if kind == "foreign-state" else (0, 1)
-    if kind == "prefix-order" and prefix.marker_slot is not None:
-        slots = (prefix.marker_slot, prefix.marker_slot + 1)
-    what = {
-        "foreign-state": f"{prefix.foreign_slots} of {prefix.voice_slots} slots of the voice: "
-        + FOREIGN,
-        "prefix-order": f"The marker was found in {slots_words(slots)}: " + ORDER,
-        "marker-missing": f"{prefix.voice_slots} slots of the voice: " + MISSING,
-    }[kind]
+    numbers = {
+        "chunk": prefix.chunk,
+        "voice": prefix.voice_slots,
+        "foreign": prefix.foreign_slots,
+        "marker": prefix.marker_slot,
+    }
+    slot = prefix.marker_slot or 0
+    foreign = kind == "foreign-state"
     caches = [cache.id for cache in recording.caches if cache.model == "flow_lm"]
     link = Link(
-        f"chunk {prefix.chunk} begins with {prefix.voice_slots} slots: {kind}",
+        LINKS[kind].format(**numbers),
         frame=frame.id,
         cache=caches[0] if caches else None,
-        slot=slots[0],
+        slot=slot,
     )
     return Finding(
         kind=kind,
         severity="error",
-        message=what,
+        message=MESSAGES[kind].format(**numbers),
         frame=frame.id,
         phase=frame.phase,
-        slots=slots,
+        slots=(0, max(1, prefix.voice_slots)) if foreign else (slot, slot + 1),
         chain=(link,),
         count=len(prefixes),
     )

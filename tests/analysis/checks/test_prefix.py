@@ -39,8 +39,8 @@ def test_a_marker_that_was_left_out(run: FakeRun) -> None:
     (found,) = findings_of(PrefixCheck, run.path)
     assert (found.kind, found.frame, found.phase) == ("marker-missing", 0, "voice")
     assert (found.slots, found.count) == ((0, 1), 1)
-    assert "the learned marker that this model was trained to find" in found.message
-    assert texts(found)[0] == "chunk 0 begins with 5 slots: marker-missing"
+    assert "is not among the 5 slots that chunk 0 begins with" in found.message
+    assert texts(found)[0] == "no slot of the voice is the learned marker"
 
 
 def test_a_marker_in_the_wrong_place(run: FakeRun) -> None:
@@ -48,7 +48,7 @@ def test_a_marker_in_the_wrong_place(run: FakeRun) -> None:
     ended(run)
     (found,) = findings_of(PrefixCheck, run.path)
     assert (found.kind, found.slots) == ("prefix-order", (4, 5))
-    assert found.message.startswith("The marker was found in slot 4: ")
+    assert found.message.startswith("The learned marker lies in slot 4, but belongs in slot 0")
 
 
 def test_the_voice_of_another_model_has_no_marker_to_miss(run: FakeRun) -> None:
@@ -56,7 +56,9 @@ def test_the_voice_of_another_model_has_no_marker_to_miss(run: FakeRun) -> None:
     ended(run)
     (found,) = findings_of(PrefixCheck, run.path)
     assert (found.kind, found.slots) == ("foreign-state", (0, 5))
-    assert found.message.startswith("3 of 5 slots of the voice: these weights cannot have made")
+    assert found.message.startswith(
+        "3 of the 5 slots that chunk 0 begins with cannot have been made"
+    )
 
 
 def test_chunks_that_begin_with_the_same_voice_are_counted(run: FakeRun) -> None:
