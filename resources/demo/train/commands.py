@@ -46,7 +46,7 @@ def _evaluate(options: argparse.Namespace) -> int:
 
 
 def _work(options: argparse.Namespace) -> Work:
-    plan = replace(SMOKE if options.smoke else FULL, seed=options.seed)
+    plan = replace(SMOKE if options.smoke else FULL, seed=options.seed, workers=options.workers)
     work = Work(options.work or options.out.with_name(options.out.name + ".work"), plan)
     log_to(work.log)
     log.info("plan: %s", plan)
@@ -75,6 +75,7 @@ def _options(command: str, arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--work", type=Path, help="folder for all else, kept (OUT.work)")
     parser.add_argument("--smoke", action="store_true", help="everything, as small as can be")
     parser.add_argument("--seed", type=int, default=0, help="another seed, another model (0)")
+    parser.add_argument("--workers", type=int, default=2, help="processes at a time (2)")
     if command == "evaluate":
         parser.add_argument("--readme", type=Path, help="where the table goes (OUT/README.md)")
     return parser.parse_args(arguments)

@@ -1,26 +1,22 @@
 """Measures a model on sentences it has never seen, against the speech it should have learned."""
 
-import logging
+import multiprocessing
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from train.distances import distances, pitch, spectra
+from train.logs import log_to
 from train.plan import FRAME
 from train.progress import Progress
 from train.recogniser import Recogniser, word_errors, words_of
-from train.recordings import Recording
-from train.samples import as_audio
-from train.speaking import Speaker, Spoken
+from train.speaking import Speaker
 from train.stages import Work
-from train.texts import one_word_variants, test_vocabulary
-
-log = logging.getLogger("train")
-
-Array = npt.NDArray[np.float32]
+from train.texts import test_vocabulary
+from train.truth import Truth
 
 SAME_PITCH = 0.03  # relative difference to the prompt's
 REPEATED = 10  # sentences said twice
@@ -28,7 +24,7 @@ REPEATED = 10  # sentences said twice
 
 @dataclass(frozen=True)
 class Verdict:
-    """One sentence in one voice, measured; the shares of a set are means of these."""
+    """One sentence in one voice, measured; the figures of a voice are means of these."""
 
     ended: bool
     nearest_of_all: bool
@@ -63,98 +59,72 @@ class Figures:
     repeats: float
 
 
-class Truth:
-    """The recordings that a model is compared with, by voice."""
-
-    def __init__(self, work: Work, recogniser: Recogniser) -> None:
-        work.testing.make(work.plan.workers)
-        work.variants.make(work.plan.workers)
-        self._plan = work.plan
-        self._recordings = list(work.testing)
-        self._variants = {recording.text: recording for recording in work.variants}
-        self._recogniser = recogniser
-        self.sentences = [recording.text for recording in self._recordings]
-
-    def spectra(self, voice: str) -> list[Array]:
-        return [_spectra(recording, voice) for recording in self._recordings]
-
-    def spectra_of_variants(self, sentence: str, voice: str) -> list[Array]:
-        variants = one_word_variants(sentence, self._plan.variants, self._plan.vocabulary)
-        return [_spectra(self._variants[v], voice) for v in variants if v in self._variants]
-
-    def spectra_in_voices(self, index: int) -> dict[str, Array]:
-        recording = self._recordings[index]
-        return {voice: _spectra(recording, voice) for voice in recording.audio}
-
-    def frames(self, index: int) -> int:
-        return self._recordings[index].frames
-
-    def errors(self, index: int, voice: str) -> int:
-        """Words of the true recording that the recogniser gets wrong."""
-        recording = self._recordings[index]
-        heard = self._recogniser.words_in(as_audio(recording.audio[voice]))
-        return word_errors(words_of(recording.text), heard)
-
-
 def measure(model: Path, work: Work) -> dict[str, Figures]:
     """Everything about a model, by voice."""
-    scratch = work.folder / "measured"
+    work.testing.make(work.plan.workers)
+    work.variants.make(work.plan.workers)
+    voices = sorted(path.stem for path in (model / "voices").glob("*.wav"))
+    spawned = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(work.plan.workers, spawned, log_to, (work.log,)) as pool:
+        jobs = {voice: pool.submit(measure_voice, voice, model, work) for voice in voices}
+        return {voice: job.result() for voice, job in jobs.items()}
+
+
+def measure_voice(voice: str, model: Path, work: Work) -> Figures:
+    scratch = work.measured / f"{model.name}_{voice}"
     recogniser = Recogniser(test_vocabulary(), scratch)
-    truth = Truth(work, recogniser)
-    speaker = Speaker(model, scratch)
-    return {voice: _measure_voice(voice, speaker, truth, recogniser) for voice in speaker.prompts}
-
-
-def _measure_voice(voice: str, speaker: Speaker, truth: Truth, recogniser: Recogniser) -> Figures:
-    sentences = truth.sentences
-    every = truth.spectra(voice)
-    prompt_pitch = pitch(speaker.prompts[voice])
-    progress = Progress(f"measuring {voice}", len(sentences))
+    test = _Test(Truth(work, voice, recogniser), recogniser, Speaker(model, scratch), voice)
+    progress = Progress(f"measuring {voice}", len(test.truth.sentences))
     verdicts = []
-    for index, sentence in enumerate(sentences):
-        spoken = speaker.say(sentence, voice)
-        errors = word_errors(words_of(sentence), recogniser.words_in(spoken.audio))
-        verdicts.append(_verdict(spoken, index, voice, truth, every, prompt_pitch, errors))
+    for index in range(len(test.truth.sentences)):
+        verdicts.append(test.verdict(index))
         progress.advance()
-    repeats = [speaker.repeats_itself(sentence, voice) for sentence in sentences[:REPEATED]]
-    return _figures(verdicts, prompt_pitch, float(np.mean(repeats)))
+    return _figures(verdicts, test.prompt_pitch, test.repeats())
 
 
-def _verdict(
-    spoken: Spoken,
-    index: int,
-    voice: str,
-    truth: Truth,
-    every: Sequence[Array],
-    prompt_pitch: float,
-    errors: int,
-) -> Verdict:
-    sentence = truth.sentences[index]
-    heard = spectra(spoken.audio)
-    to_all = distances(heard, every)
-    to_variants = distances(heard, truth.spectra_of_variants(sentence, voice))
-    in_voices = truth.spectra_in_voices(index)
-    likeliest = list(in_voices)[int(distances(heard, list(in_voices.values())).argmin())]
-    own_pitch = pitch(spoken.audio)
-    return Verdict(
-        ended=spoken.ended,
-        nearest_of_all=bool(to_all.argmin() == index),
-        nearest_of_variants=bool(to_all[index] < to_variants.min()),
-        right_voice=likeliest == voice and abs(own_pitch / prompt_pitch - 1) < SAME_PITCH,
-        pitch=own_pitch,
-        distance=float(to_all[index]),
-        distance_to_others=float(np.delete(to_all, index).mean()),
-        words=len(words_of(sentence)),
-        errors=errors,
-        errors_in_truth=truth.errors(index, voice),
-        length=len(spoken.audio) / FRAME / truth.frames(index),
-        pace=spoken.pace,
-    )
+class _Test:
+    """A speaker and the truth in one voice."""
+
+    def __init__(self, truth: Truth, recogniser: Recogniser, speaker: Speaker, voice: str) -> None:
+        self.truth = truth
+        self.prompt_pitch = pitch(speaker.prompts[voice])
+        self._recogniser, self._speaker, self._voice = recogniser, speaker, voice
+
+    def verdict(self, index: int) -> Verdict:
+        truth, sentence = self.truth, self.truth.sentences[index]
+        spoken = self._speaker.say(sentence, self._voice)
+        heard = spectra(spoken.audio)
+        to_all = distances(heard, truth.spectra)
+        voices, said = zip(*truth.in_every_voice(index).items(), strict=True)
+        likeliest = voices[int(distances(heard, said).argmin())]
+        own_pitch = pitch(spoken.audio)
+        same_pitch = abs(own_pitch / self.prompt_pitch - 1) < SAME_PITCH
+        words = words_of(sentence)
+        return Verdict(
+            ended=spoken.ended,
+            nearest_of_all=bool(to_all.argmin() == index),
+            nearest_of_variants=bool(to_all[index] < distances(heard, truth.variants(index)).min()),
+            right_voice=likeliest == self._voice and same_pitch,
+            pitch=own_pitch,
+            distance=float(to_all[index]),
+            distance_to_others=float(np.delete(to_all, index).mean()),
+            words=len(words),
+            errors=word_errors(words, self._recogniser.words_in(spoken.audio)),
+            errors_in_truth=truth.errors[index],
+            length=len(spoken.audio) / FRAME / truth.frames(index),
+            pace=spoken.pace,
+        )
+
+    def repeats(self) -> float:
+        """Share of some sentences that a seed says twice in the same way."""
+        some = self.truth.sentences[:REPEATED]
+        said = [self._speaker.repeats_itself(sentence, self._voice) for sentence in some]
+        return float(np.mean(said))
 
 
 def _figures(verdicts: Sequence[Verdict], prompt_pitch: float, repeats: float) -> Figures:
     mean = {
-        field.name: float(np.nanmean([getattr(verdict, field.name) for verdict in verdicts]))
+        field.name: float(np.mean([getattr(verdict, field.name) for verdict in verdicts]))
         for field in fields(Verdict)
     }
     words, errors = mean.pop("words"), mean.pop("errors")
@@ -166,7 +136,3 @@ def _figures(verdicts: Sequence[Verdict], prompt_pitch: float, repeats: float) -
         repeats=repeats,
         **mean,
     )
-
-
-def _spectra(recording: Recording, voice: str) -> Array:
-    return spectra(as_audio(recording.audio[voice]))

@@ -41,8 +41,8 @@ class Plan:
     validation_texts: int = 60
     vocabulary: int = 4_000  # most frequent English words that random texts draw from
     encoder_steps: int = 3_400
-    decoder_steps: int = 5_500
-    flow_lm_steps: int = 7_000
+    decoder_steps: int = 8_000
+    flow_lm_steps: int = 10_000
     flow_lm_positions: int = 1_700  # slots per batch
     test_sentences: int = 200
     variants: int = 9  # of each test sentence, differing from it in one word

@@ -72,6 +72,11 @@ class Work:
     def log(self) -> Path:
         return self.folder / "train.log"
 
+    @property
+    def measured(self) -> Path:
+        """What the measurements keep."""
+        return self.folder / "measured"
+
     def weights(self, part: str) -> dict[str, torch.Tensor]:
         """The trained weights of `encoder`, `decoder` or `flow_lm`."""
         weights: dict[str, torch.Tensor] = torch.load(self.folder / f"{part}.pt")["average"]
