@@ -8,7 +8,7 @@ a fault; they stay apart, so that each finds what the other did.
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
