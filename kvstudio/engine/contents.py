@@ -66,12 +66,11 @@ def raw_bytes(tensor: torch.Tensor) -> bytes:
     """The tensor's content bit for bit, so that NaN equals NaN."""
     if tensor.device.type == "meta" or tensor.numel() == 0:
         return b""
-    flat = tensor.detach().contiguous().cpu().reshape(-1)
-    return (
-        flat.view(torch.uint8).numpy().tobytes()
-        if tensor.dtype != torch.bool
-        else flat.numpy().tobytes()
-    )
+    here = tensor.detach().cpu()
+    try:
+        return here.numpy().tobytes()
+    except TypeError:  # numpy has no such type, such as bfloat16
+        return here.contiguous().view(INTEGER_OF_SIZE[here.element_size()]).numpy().tobytes()
 
 
 def summary(tensor: torch.Tensor) -> str:

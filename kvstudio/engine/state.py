@@ -250,4 +250,6 @@ def offset_of(entry: Mapping[str, torch.Tensor]) -> int | None:
     offset = entry.get("offset")
     if offset is None or offset.numel() == 0 or offset.device.type == "meta":
         return None
+    if offset.numel() == 1:  # nearly always, and this is asked for many times a frame
+        return int(offset.item())
     return int(offset.detach().reshape(-1)[0])
