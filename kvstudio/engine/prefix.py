@@ -84,9 +84,9 @@ def _foreign_slots(contents: Mapping[str, Floats], projections: Projections) -> 
     foreign: NDArray[np.bool_] | None = None
     for name, content in contents.items():
         layer = projections.layer(name)
-        if layer is None:
-            continue
         keys, values = content[0, 0], content[1, 0]
+        if layer is None or keys.shape[1:] != (layer.heads, layer.dim):
+            continue
         wrong = ~layer.fits(keys, values, np.arange(len(keys)), FOREIGN)
         slots = np.flatnonzero(wrong)
         asked = slots[:: max(1, len(slots) // ASKED)][:ASKED]

@@ -254,3 +254,14 @@ def test_looking_disturbs_nothing(demo: Session, tts: Any) -> None:  # noqa: ANN
             hook.remove()
     assert calls == []
     assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_state_of_another_shape_is_the_model_s_to_refuse(demo: Session, tts: Any) -> None:  # noqa: ANN401
+    assert demo.voice is not None
+    state = {
+        name: {**tensors, "cache": tensors["cache"][..., ::2]}
+        for name, tensors in demo.voice.state.items()
+    }
+    found = prefix_of(tts, 0, state, projections_of(tts))
+    assert found is not None
+    assert (found.marker_slot, found.foreign_slots) == (None, None)
