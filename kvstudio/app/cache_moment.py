@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kvstudio.app.cache_words import cache_label
 from kvstudio.app.painting.strips import PaintedRole, painted_roles
+from kvstudio.recording.numbers import INF, NAN
 from kvstudio.recording.roles import SlotRole
 
 if TYPE_CHECKING:
@@ -58,7 +59,13 @@ class CacheMoment:
     @property
     def roles(self) -> SlotRoles:
         """`PaintedRole` numbers `[T]`; in an encoder, nobody is missed below the offset."""
-        return painted_roles(self.slots.roles, 0 if self.is_encoder else self.offset)
+        worst = self.slots.worst
+        return painted_roles(
+            self.slots.roles,
+            0 if self.is_encoder else self.offset,
+            nan=worst == NAN,
+            inf=worst == INF,
+        )
 
     def writer(self, slot: int) -> int | None:
         """The frame that last wrote a slot, if one of the run did."""

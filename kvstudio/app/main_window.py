@@ -17,6 +17,7 @@ from kvstudio.app.findings.actions import FindingActions
 from kvstudio.app.findings.break_menu import BreakMenu
 from kvstudio.app.findings.notice import FindingNotice
 from kvstudio.app.forking import Forking
+from kvstudio.app.frame_keys import FrameKeys
 from kvstudio.app.help_menu import HelpMenu
 from kvstudio.app.painting.icons import application_icon
 from kvstudio.app.panels.cases import CasesPanel
@@ -65,6 +66,8 @@ class MainWindow(QMainWindow):
         self.control = RunControl(engine, self.workspace, self.setup, self.folder.new_path, self)
         self.breaks = BreakMenu(settings, self)
         self.transport = Transport(self.control, self.workspace, self, self.breaks)
+        actions = self.transport.actions
+        self.frame_keys = FrameKeys(self, actions["back"], actions["forward"])
         self._make_banner()
         self._make_menus()
         self.status = StatusLine(self.statusBar(), self.control, self.workspace)

@@ -13,7 +13,8 @@ line, or the shapes and dtypes.</p>
 <table cellpadding="2">
 <tr><td><code>copy_ layers.2</code></td><td>both words</td></tr>
 <tr><td><code>-view</code></td><td>without this word</td></tr>
-<tr><td><code>nan</code> or <code>inf</code></td><td>takes or gives such a number</td></tr>
+<tr><td><code>nan</code> or <code>inf</code></td><td>takes or gives such a number; for names
+that contain it type more of them, as in <code>isnan</code></td></tr>
 <tr><td><code>attention.py:190</code></td><td>a source line</td></tr>
 <tr><td><code>f32[1,16</code></td><td>the beginning of a shape</td></tr>
 </table>"""

@@ -5,6 +5,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QTextBrowser, QWidget
 
 from kvstudio.app.cache_words import cache_labels
+from kvstudio.app.kept_share import KeptShare
 from kvstudio.app.op_roles import OpRoles
 from kvstudio.app.op_words import details_html, frame_details, op_details
 from kvstudio.app.source_view import BARE, SourceView
@@ -29,7 +30,8 @@ class OpDetails(QSplitter):
         self.addWidget(self.source)
         self.addWidget(self.words)
         self.setChildrenCollapsible(False)
-        self.setSizes([300, 250])
+        self._share = KeptShare(self, "op_details", 0.6)
+        self._share.divide()
         self._shown: tuple[Recording, int] | None = None  # recording and op
         self._summed: tuple[Recording, int] | None = None  # recording and frame
         self.clear()
@@ -98,6 +100,5 @@ class OpDetails(QSplitter):
         wide = Qt.Orientation.Horizontal if self.width() >= WIDE else Qt.Orientation.Vertical
         if wide != self.orientation():
             self.setOrientation(wide)
-            size = self.width() if wide == Qt.Orientation.Horizontal else self.height()
-            self.setSizes([size * 3 // 5, size * 2 // 5])
+            self._share.divide()
         self._make_room()

@@ -159,6 +159,11 @@ class RunControl(QObject):
         """Asks what a text will need; a `Budgeted` event answers."""
         self._engine.send(p.Budget(text=text, max_tokens=max_tokens))
 
+    @property
+    def begins_anew(self) -> bool:
+        """Whether Step and Run would begin a run in place of the recording that is open."""
+        return self._engine.state not in IN_RUN and self._workspace.recording is not None
+
     def update_possible(self) -> None:
         """Looks again at which moves work; call it when what is filled in changes."""
         possible = self._find_possible()

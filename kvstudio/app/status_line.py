@@ -24,6 +24,7 @@ TONES = {
     "dead": "dead",
 }
 AVERAGED_FRAMES = 8
+ANEW = "F10 begins a new run"
 
 
 class StatusLine(QObject):
@@ -100,6 +101,8 @@ class StatusLine(QObject):
     # ---- private ------------------------------------------------------------------------------
 
     def _state_words(self) -> str:
+        if self._state == "ready" and self._control.begins_anew:
+            return f"{self._ended or self._words}{DOT}{ANEW}"
         if self._state == "ready" and self._ended:
             return self._ended
         if self._state == "held" and (news := holds_for(self._words, self._news)):

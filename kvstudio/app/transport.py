@@ -51,6 +51,8 @@ ENTRIES = (
 )  # fmt: skip
 CURSOR_ICONS: tuple[IconName, ...] = ("first", "back", "forward", "last")
 WITH_WORDS: tuple[Move, ...] = ("load", "step", "run")
+MOVING: tuple[Move, ...] = ("step", "step_10", "run", "run_to", "run_to_finding")
+ANEW = "Begins a new run of what Setup holds; this recording is kept. "
 BREAKS_BEFORE: tuple[Move, ...] = ("step", "stop")
 
 
@@ -96,6 +98,7 @@ class Transport(QObject):
         self._run_to: QInputDialog | None = None
         control.possible_changed.connect(self.update_actions)
         workspace.recording_opened.connect(self.update_frame)
+        workspace.recording_opened.connect(self.update_actions)
         workspace.frames_added.connect(self.update_frame)
         workspace.cursor_moved.connect(self.update_frame)
         workspace.following_changed.connect(self.update_frame)
@@ -147,6 +150,7 @@ class Transport(QObject):
     def update_actions(self) -> None:
         for entry in ENTRIES:
             self.actions[entry.move].setEnabled(entry.move in self._control.possible)
+        self._say_what_begins()
         if self._run_to is not None and "run_to" not in self._control.possible:
             self._run_to.reject()  # the run that was asked about is over
 
@@ -184,6 +188,17 @@ class Transport(QObject):
         return dialog
 
     # ---- private ------------------------------------------------------------------------------
+
+    def _say_what_begins(self) -> None:
+        """A press that would leave the open recording for a new run says so before."""
+        anew = self._control.begins_anew
+        for entry in ENTRIES:
+            if entry.move in MOVING:
+                action = self.actions[entry.move]
+                action.setIconText(f"New run: {entry.short.lower()}" if anew else entry.short)
+                action.setToolTip(
+                    f"{ANEW if anew else ''}{entry.tip}{' of it' if anew else ''} ({entry.keys})"
+                )
 
     def _add_cursor_actions(self) -> None:
         move, step = self._workspace.move, self._workspace.step_cursor

@@ -130,8 +130,8 @@ class OpTable:
     def matching(self, text: str, among: Ids | None = None, after: int = 0) -> Ids:
         """Ids of ops in which every word of `text` occurs, in op, module, site or shapes.
 
-        A word that begins with `-` must not occur; `nan` and `inf` also find the
-        ops that take or give such a number.
+        A word that begins with `-` must not occur; `nan` and `inf` by themselves mean the
+        ops that take or give such a number, and not those with such a name.
 
         Args:
             text: words, separated by spaces.
@@ -229,13 +229,13 @@ class OpTable:
     # ---- private ------------------------------------------------------------------------------
 
     def _containing(self, word: str, after: int) -> NDArray[np.bool_]:
+        if word in ("nan", "inf"):  # the numbers, not what has them in its name
+            flag = 1 if word == "nan" else 2
+            flags = self.flags[after:]
+            return np.asarray((flags // 4 == flag) | (flags % 4 == flag))
         calls = [number for number, call in self._calls.items() if word in call.words]
         shapes = [n for n, texts in self._shapes.items() if word in " -> ".join(texts).lower()]
         found = _lookup(calls, self.calls[after:]) | _lookup(shapes, self.shapes[after:])
-        if word in ("nan", "inf"):
-            flag = 1 if word == "nan" else 2
-            flags = self.flags[after:]
-            found |= (flags // 4 == flag) | (flags % 4 == flag)
         return found
 
     def _knows(self, columns: OpColumns) -> bool:

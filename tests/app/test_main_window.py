@@ -80,7 +80,7 @@ def test_the_question_goes_when_the_engine_dies(
 def test_the_end_of_a_run_is_told(window: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
     press(window, "F5")
     qtbot.waitUntil(lambda: frames(window) == 10 and engine.state == "ready")
-    assert status(window).startswith("the run finished: ended by EOS · demo, voice low · 2")
+    assert status(window).startswith("the run finished: ended by EOS · F10 begins a new run")
     assert "ops and 42 ms a frame" in status(window)
 
 

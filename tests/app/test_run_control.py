@@ -82,7 +82,7 @@ def bench(qtbot: QtBot, tmp_path: Path) -> Iterator[Bench]:
     made.workspace.close()
 
 
-IDLE = {"load", "step", "step_10", "run", "run_to", "start"}
+IDLE = {"load", "step", "step_10", "run", "run_to", "run_to_finding", "start"}
 
 
 def test_nothing_works_before_the_engine_is_up(bench: Bench) -> None:

@@ -4,6 +4,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
+from kvstudio.app.kept_share import KeptShare
+
 SIDE_SHARE = 0.36
 WIDE = 1.7  # width by height from which on the side stands to the right
 
@@ -20,6 +22,7 @@ class TwoParts(QSplitter):
         self.setStretchFactor(0, 1)
         side.hide()
         self._shared_out = False
+        self._share = KeptShare(self, "layer", 1 - SIDE_SHARE)
 
     def show_side(self, visible: bool) -> None:
         self._side.setVisible(visible)
@@ -29,10 +32,7 @@ class TwoParts(QSplitter):
     # ---- private ------------------------------------------------------------------------------
 
     def _share_out(self) -> None:
-        across = self.orientation() is Qt.Orientation.Horizontal
-        whole = self.width() if across else self.height()
-        side = round(whole * SIDE_SHARE)
-        self.setSizes([whole - side, side])
+        self._share.divide()
         self._shared_out = self._side.isVisible()
 
     # ---- Qt overrides -------------------------------------------------------------------------

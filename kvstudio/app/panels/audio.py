@@ -68,6 +68,8 @@ class AudioPanel(Panel):
         self._arrange()
         self._connect()
         self.playback.player.set_volume(self.bar.volume)
+        if self.bar.buttons["each"].isChecked():
+            self.playback.set_each_frame(True)
         QTimer.singleShot(ASK_FOR_DEVICE_AFTER_MS, self, self._ask_for_device)
 
     def refresh(self, changed: Changed) -> None:

@@ -6,6 +6,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QTableView, QVBoxLayout, QWidget
 
 from kvstudio.app.cache_words import cache_label
+from kvstudio.app.kept_share import KeptShare
 from kvstudio.app.op_bar import OpBar
 from kvstudio.app.op_details import OpDetails
 from kvstudio.app.op_model import OpModel
@@ -233,7 +234,7 @@ class OpsPanel(Panel):
         self.splitter.addWidget(self.stage)
         self.splitter.addWidget(self.details)
         self.splitter.setChildrenCollapsible(False)
-        self.splitter.setSizes([600, 500])
+        KeptShare(self.splitter, "ops", 0.55).divide()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)

@@ -30,7 +30,7 @@ SHEET = "QToolButton { padding: 3px 6px; }"
 class SoundBar(QWidget):
     """Buttons by name, a volume slider and words; what they do is decided elsewhere.
 
-    Volume, mute and whether there is a spectrogram are remembered.
+    Volume, mute, spectrogram and whether each step is heard are remembered.
 
     Signals:
         pressed: the name of a button that was clicked.
@@ -165,13 +165,18 @@ class SoundBar(QWidget):
         kept = self.settings.remembered(REMEMBERED)
         self.buttons["mute"].setChecked(bool(kept.get("muted", False)))
         self.buttons["levels"].setChecked(bool(kept.get("levels", True)))
+        self.buttons["each"].setChecked(bool(kept.get("each", False)))
         self.slider.blockSignals(True)
         self.slider.setValue(round(self.settings.volume * VOLUME_STEPS))
         self.slider.blockSignals(False)
 
     def _on_button_clicked(self, name: str) -> None:
-        if name in ("mute", "levels"):
-            facts = {"muted": self.buttons["mute"].isChecked(), "levels": self.wants_levels}
+        if name in ("mute", "levels", "each"):
+            facts = {
+                "muted": self.buttons["mute"].isChecked(),
+                "levels": self.wants_levels,
+                "each": self.buttons["each"].isChecked(),
+            }
             self.settings.remember(REMEMBERED, facts)
         if name == "mute":
             self.restyle()

@@ -93,6 +93,7 @@ def test_a_frame_shows_its_ops_in_order_and_all_about_them(show: Show, whole: Pa
     cells = dict(zip((c.title for c in OP_COLUMNS), panel.model.row(1).cells, strict=True))
     assert cells == {
         "#": "22", "frame": "3", "part": "flow_lm", "op": "aten.matmul.default", "NaN": "",
+        "role": "",
         "slots": "reads V 0-12 of L1", "arguments": "f32[1,13,2,8], f32[1,1,2,8]",
         "result": "f32[1,13,2,8]", "module": "flow_lm.transformer.layers.1.self_attn",
         "source": "modules/attention.py:11", "µs": "0.5", "thread": "Thread-1",
@@ -312,7 +313,7 @@ def test_rows_are_copied_as_text(show: Show, whole: Path, qtbot: QtBot) -> None:
     panel.table.copy_rows()
     lines = QGuiApplication.clipboard().text().splitlines()
     assert len(lines) == 1 + OPS_A_FRAME
-    assert lines[0].startswith("#\top\tNaN\tslots\t")
+    assert lines[0].startswith("#\top\tNaN\trole\tslots\t")
 
 
 def test_copying_too_many_rows_says_so(
