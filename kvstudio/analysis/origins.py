@@ -97,8 +97,7 @@ FOLLOWS: dict[str, set[str]] = {
 }
 """Which kinds can follow from which, directly; what follows from those does too."""
 
-# A cache that was made too small is known by what was lost, not by its size.
-NAMED_BY = {"expansion-corrupt": {"dropped-write", "capacity-exceeded"}}
+LOST = {"dropped-write", "capacity-exceeded"}
 MIMI_ONLY = {"codec-state-reset", "codec-state-stale", "codec-step-mismatch"}
 
 
@@ -143,8 +142,8 @@ def _belongs(recording: Recording, finding: Finding, origin: Origin) -> bool:
 def _follows(recording: Recording, finding: Finding, cause: Finding) -> bool:
     if finding.kind not in FOLLOWS.get(cause.kind, ()):
         return False
-    if finding.kind in NAMED_BY.get(cause.kind, ()):
-        return _lost_by(finding, cause)
+    if cause.kind == "expansion-corrupt" and finding.kind in LOST:
+        return _names(finding, cause)
     of, by = _model(recording, finding), _model(recording, cause)
     if of == "flow_lm" and by == "mimi":
         return False  # nothing goes back from the codec to the language model
@@ -156,11 +155,19 @@ def _follows(recording: Recording, finding: Finding, cause: Finding) -> bool:
     return of == by and (bool(shared) or kinds == {"offset-skew", "offset-jump"})
 
 
-def _lost_by(finding: Finding, cause: Finding) -> bool:
-    """Whether the first slot that an expansion did not make is among those that were lost."""
+def _names(finding: Finding, cause: Finding) -> bool:
+    """Whether what was done is known by what came of it.
+
+    A cache that was made too small is known by the slots that were lost, and slots that were filled
+    with NaN by the NaN.
+    """
     if finding.slots is None or cause.slots is None:
         return False
-    return finding.slots[0] <= cause.slots[0] < finding.slots[1]
+    if cause.kind == "expansion-corrupt":
+        return finding.kind in LOST and finding.slots[0] <= cause.slots[0] < finding.slots[1]
+    here = (finding.frame, finding.cache) == (cause.frame, cause.cache)
+    overlap = finding.slots[0] < cause.slots[1] and cause.slots[0] < finding.slots[1]
+    return (cause.kind, finding.kind) == ("overwrite", "nan-produced") and here and overlap
 
 
 def _model(recording: Recording, finding: Finding) -> str:
@@ -173,8 +180,8 @@ def _model(recording: Recording, finding: Finding) -> str:
 
 def _told(recording: Recording, origin: Origin, trail: Trail) -> Finding:
     """The finding of an origin, with the chain from it to what is heard."""
-    named = NAMED_BY.get(origin.finding.kind, ())
-    head = next((each for each in origin.following if each.kind in named), origin.finding)
+    named = (each for each in origin.following if _names(each, origin.finding))
+    head = next(named, origin.finding)
     chain = list(origin.finding.chain)
     for each in origin.following:
         if each.kind not in ENDED | HEARD:

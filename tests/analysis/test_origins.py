@@ -114,6 +114,18 @@ def test_strange_values_in_mid_run_follow_from_what_wrote_them(recording: Record
     ]
 
 
+def test_slots_filled_with_nan_are_known_by_the_nan(recording: Recording) -> None:
+    filled, nan = found("overwrite", 4), found("nan-produced", 4)
+    (told,) = fold(recording, [filled, nan, found("nan-produced", 4, OTHER)], Trail())
+    assert (told.kind, told.cache) == ("nan-produced", FLOW)
+    assert texts(told) == [
+        "overwrite of 0",
+        "nan-produced of 0",
+        "nan-produced: nan-produced of 1",
+    ]
+    assert kinds(recording, filled, found("nan-produced", 5)) == [("overwrite", 4)]
+
+
 def test_an_empty_voice_is_not_a_wrong_one(recording: Recording) -> None:
     wrong = [found("marker-missing", 0, None), found("foreign-state", 0)]
     empty = replace(found("hole", 0), phase="voice")

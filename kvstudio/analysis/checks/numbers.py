@@ -98,7 +98,10 @@ class LatentNanCheck:
                 phase=frame.phase,
                 op=None if op is None else op.name,
                 site=None if op is None else f"{op.site[0]}:{op.site[1]}",
-                chain=(*chain, Link(words, frame=frame.id)),
+                chain=(
+                    *chain,
+                    Link(f"the latent is NaN from {frame_words(frame)} on", frame=frame.id),
+                ),
                 count=self._count,
             )
         ]
