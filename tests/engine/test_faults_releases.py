@@ -9,7 +9,7 @@ import pytest
 
 from kvstudio.engine import selftest
 from kvstudio.recording.interpreter import engine_command
-from kvstudio.recording.recipes import RECIPES, parse_edit
+from kvstudio.recording.recipes import RECIPES, Recipe, parse_edit
 from tests import kept
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -85,5 +85,5 @@ def test_release(release: Callable[[str], kept.Release], tmp_path: Path, number:
     assert not wrong, json.dumps(wrong, indent=1)
 
 
-def recipe_of(edit: str) -> selftest.Recipe:
+def recipe_of(edit: str) -> Recipe:
     return RECIPES[parse_edit(edit).recipe]
