@@ -173,10 +173,11 @@ class FakeEngine(QObject):
         self.tell(p.FrameAdded(0))
         self._hold()
 
-    def _hold(self) -> None:
+    def _hold(self, why: str = "") -> None:
         assert self._run is not None
         frame = self._run.frame + 1
-        self._enter("held", f"held before frame {frame}", frame)
+        words = f"held before frame {frame}"
+        self._enter("held", f"{words}: {why}" if why else words, frame)
 
     def _do_step(self, command: p.Step) -> None:
         self._allow(command.count)
@@ -224,13 +225,15 @@ class FakeEngine(QObject):
         self.tell(p.FrameAdded(self._run.frame))
         for each in new:
             self.tell(p.Found(each.kind, each.frame, each.message))
-        if new and (self._to_finding or self._breaks & {each.kind for each in new}):
+        kinds = {each.kind for each in new}
+        awaited = sorted(kinds if self._to_finding else kinds & self._breaks)
+        if awaited:
             self._allowed = 0
         if self._run.step == self.frames - 1:
             self._end_run("finished", "ended by EOS")
             self._settle()
         elif self._allowed == 0:
-            self._hold()
+            self._hold(", ".join(awaited))
 
     def _end_run(self, status: str, reason: str) -> None:
         if self._run is not None:

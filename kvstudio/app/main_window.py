@@ -249,7 +249,7 @@ class MainWindow(QMainWindow):
         self.settings.keep_layout(self.docks, self.saveState())
         self.settings.sync()
         self.file_menu.wait()
-        self.workspace.findings.wait()
+        self.workspace.findings.close()
         self.engine.shut_down()
         for dock in self.docks.values():
             dock.setFloating(False)

@@ -30,8 +30,8 @@ class RecordingCheck(QObject):
 
     ended = Signal(object, object)
 
-    def __init__(self, path: Path, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, path: Path) -> None:
+        super().__init__()
         self.path = path
         self._leaving = threading.Event()
         # Not a QThread, which takes the window with it if it is deleted while it runs.
@@ -43,6 +43,10 @@ class RecordingCheck(QObject):
     def leave(self) -> None:
         """Ends before the next frame, without a word."""
         self._leaving.set()
+
+    @property
+    def running(self) -> bool:
+        return self._thread.is_alive()
 
     def wait(self) -> None:
         self._thread.join()
@@ -59,8 +63,7 @@ class RecordingCheck(QObject):
         except _Interrupted:
             pass
         finally:
-            # The window may be closed, and this object deleted, by now.
-            with suppress(RuntimeError):
+            with suppress(RuntimeError):  # Qt is gone already
                 if not self._leaving.is_set():
                     self.ended.emit(self, outcome)
 

@@ -53,6 +53,8 @@ class FindingsWatch(QObject):
         self._recording: Recording | None = None
         self._rows: Sequence[FindingRow] = ()
         self._check: RecordingCheck | None = None
+        self._leaving: list[RecordingCheck] = []
+        self._closed = False
 
     def follow(self, recording: Recording | None) -> None:
         """Another recording is open, or none."""
@@ -94,12 +96,13 @@ class FindingsWatch(QObject):
             return self.findings[0 if step > 0 else -1]
         return self.findings[(self.findings.index(self.chosen) + step) % len(self.findings)]
 
-    def wait(self) -> None:
-        """Until no thread of ours reads the file any more; for closing."""
-        check = self._check
+    def close(self) -> None:
+        """Waits until no thread of ours runs any more, and begins no other."""
+        self._closed = True
         self._leave_check()
-        if check is not None:
+        for check in self._leaving:
             check.wait()
+        self._leaving.clear()
 
     # ---- private ------------------------------------------------------------------------------
 
@@ -130,15 +133,18 @@ class FindingsWatch(QObject):
 
     def _begin_check(self, recording: Recording) -> None:
         self.standing = "checking"
-        self._check = check = RecordingCheck(recording.path, self)
+        if self._closed:
+            return
+        self._check = check = RecordingCheck(recording.path)
         check.ended.connect(self._on_check_ended)
         check.start()
         self.changed.emit()
 
     def _leave_check(self) -> None:
+        """Its thread may still be at work; what it speaks through must last as long."""
         if self._check is not None:
             self._check.leave()
-            self._check.deleteLater()
+            self._leaving = [*(each for each in self._leaving if each.running), self._check]
             self._check = None
 
     def _on_check_ended(self, check: RecordingCheck, outcome: Report | str) -> None:

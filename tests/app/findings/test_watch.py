@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def workspace(qtbot: QtBot) -> Iterator[Workspace]:
     workspace = Workspace()
     yield workspace
-    workspace.findings.wait()
+    workspace.findings.close()
     workspace.close()
 
 
@@ -90,9 +90,7 @@ def test_another_recording_takes_the_place_of_one_that_is_being_checked(
     assert workspace.findings.findings == FOUND
 
 
-def test_findings_that_are_none_are_told(
-    workspace: Workspace, tmp_path: Path
-) -> None:
+def test_findings_that_are_none_are_told(workspace: Workspace, tmp_path: Path) -> None:
     path = faulty(tmp_path / "a.kvrec").path
     with closing(sqlite3.connect(path)) as file, file:
         file.execute("UPDATE finding SET links = 'no JSON'")

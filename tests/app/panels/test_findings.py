@@ -31,7 +31,7 @@ def panel(qapp: QApplication, qtbot: QtBot) -> Iterator[FindingsPanel]:
     panel.resize(400, 420)
     panel.show()
     yield panel
-    workspace.findings.wait()
+    workspace.findings.close()
     workspace.close()
 
 
