@@ -166,7 +166,7 @@ def test_many_frames_of_the_demo_model(tmp_path: Path, voice: str, quantize: boo
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", sorted(voices.AUDIO))
 def test_voices_of_every_sort(demo: Session, tmp_path: Path, name: str) -> None:
-    spec = RunSpec(voice=str(voices.AUDIO[name](tmp_path)), text=SHORT)
+    spec = RunSpec(voice=str(voices.audio(name, tmp_path)), text=SHORT)
     assert every_run([spec], tmp_path, demo)[0] == []
 
 

@@ -47,7 +47,7 @@ class PositionCheck:
         for row in view.attentions:
             if not 0 <= row.cache < len(caches):  # the file may claim anything
                 continue
-            what = _wrong(row, caches[row.cache])
+            what = _wrong(row, caches[row.cache], wrote=_wrote(view, row))
             if what is not None:
                 stuck = self._stuck(row) if what == "rope" else ""
                 self._first.setdefault((what, row.cache), (row, stuck))
@@ -90,9 +90,18 @@ class PositionCheck:
         return finding_of("position-mismatch", group, message, chain=chain, op=op)
 
 
-def _wrong(row: Attention, cache: Cache) -> str | None:
-    """Which of the three numbers is not the offset; the slot first, since the others follow."""
-    if row.slot is not None and row.slot != row.position:
+def _wrote(view: FrameView, row: Attention) -> bool:
+    """Whether the frame wrote the slot where it belongs, whatever else it wrote."""
+    writes = view.writes.get(row.cache, ())
+    return any(write.first <= row.position < write.last for write in writes)
+
+
+def _wrong(row: Attention, cache: Cache, *, wrote: bool) -> str | None:
+    """Which of the three numbers is not the offset; the slot first, since the others follow.
+
+    If the slot at the offset was written (`wrote`), others that were too are an overwrite.
+    """
+    if row.slot is not None and row.slot != row.position and not wrote:
         return "slot"
     if row.rope is not None and row.rope != row.position:
         return "rope"

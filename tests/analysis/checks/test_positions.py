@@ -10,6 +10,7 @@ from kvstudio.analysis.checks.positions import PositionCheck
 from tests.analysis.checks.evidence import begun, ended, healthy
 from tests.analysis.checks.running import findings_of, texts
 from tests.fakes import FakeRun
+from tests.recording.reading import tamper
 
 
 @pytest.fixture
@@ -44,10 +45,17 @@ def test_a_rotary_position_that_does_not_move(run: FakeRun) -> None:
 def test_a_write_beside_the_offset_in_one_layer(run: FakeRun) -> None:
     run.evidence = {"attentions": [healthy(0, 13), replace(healthy(1, 13), slot=14)]}
     ended(run)
+    tamper(run.path, "UPDATE slot_delta SET first = 14, last = 15 WHERE frame = 4 AND cache = 1")
     (found,) = findings_of(PositionCheck, run.path)
     assert (found.layer, found.slots) == (1, (13, 14))
     assert "slot 14, RoPE position 13, mask position 13. The frame's K and V" in found.message
     assert found.chain[0].slot == 14
+
+
+def test_a_frame_that_writes_elsewhere_too_overwrites(run: FakeRun) -> None:
+    run.evidence = {"attentions": [replace(healthy(1, 13), slot=2)]}
+    ended(run)
+    assert findings_of(PositionCheck, run.path) == []
 
 
 def test_a_mask_that_hides_the_newest_slot(run: FakeRun) -> None:
