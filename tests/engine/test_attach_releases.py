@@ -28,7 +28,8 @@ def say(state):
     return tts.generate_audio(state, "One two.", frames_after_eos=3)
 
 def traces():
-    return {name: (type(m), {k: id(v) for k, v in vars(m).items()}) for name, m in tts.named_modules()}
+    own = {name: (type(m), vars(m)) for name, m in tts.named_modules()}
+    return {name: (kind, {k: id(v) for k, v in all.items()}) for name, (kind, all) in own.items()}
 
 from pathlib import Path
 state = tts.get_state_for_audio_prompt(Path(voice))

@@ -57,7 +57,7 @@ def test_what_a_script_did_cannot_be_run_again() -> None:
     spec = RunSpec(model=ModelSource("script", "english"), voice="of a script", text="")
     assert RunSpec.from_json(spec.to_json()) == spec
     assert spec.model.title == "english"
-    with pytest.raises(SpecError, match="recorded from a script.*run the script again"):
+    with pytest.raises(SpecError, match=r"recorded from a script.*run the script again"):
         spec.require_runnable()
 
 
