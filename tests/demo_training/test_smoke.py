@@ -53,7 +53,10 @@ def test_from_nothing_to_a_measured_model(tmp_path: Path) -> None:
 
     (model / "README.md").write_text("# A model\n", encoding="utf-8")
     train("evaluate", *folders)
+    train("damage", *folders)
     readme = (model / "README.md").read_text(encoding="utf-8")
     assert readme.startswith("# A model\n")
     assert "|  | high | low | mid | wanted |" in readme
+    assert readme.count("\n| healthy |") == 2
+    assert readme.count("\n| unwritten slots are read |") == 2
     assert "| bit-equal for a seed, at temperature 0.7 | 100.0 % | 100.0 % | 100.0 % |" in readme

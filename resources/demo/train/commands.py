@@ -7,21 +7,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
+from train.damage import DamageTest
 from train.export import export
 from train.logs import log_to
 from train.measuring import measure
 from train.plan import FULL, SMOKE
 from train.stages import Work, make_latents, record_texts, train_models
-from train.table import as_table, write_table
+from train.table import damage_table, figures_table, write_table
 
 log = logging.getLogger("train")
 
+T = TypeVar("T")
+
 
 def main(arguments: Sequence[str]) -> int:
-    """Make the model, or with `evaluate` as the first word, measure it."""
-    if arguments and arguments[0] == "evaluate":
-        return _evaluate(_options("evaluate", arguments[1:]))
+    """Make the model, or measure one with `evaluate` or `damage` as the first word."""
+    command, *others = arguments or [""]
+    if command in MEASURES:
+        return MEASURES[command](_options(command, others))
     return _make(_options("make", arguments))
 
 
@@ -38,10 +43,23 @@ def _make(options: argparse.Namespace) -> int:
 def _evaluate(options: argparse.Namespace) -> int:
     """Measure the model in `options.out` and put the table into its README."""
     work = _work(options)
-    started = time.monotonic()
-    figures = measure(options.out, work)
-    log.info("measured in %.1f min:\n%s", _minutes(started), as_table(figures, work.plan))
-    write_table(options.readme or options.out / "README.md", figures, work.plan)
+    table = _timed("measuring", lambda: figures_table(measure(options.out, work), work.plan))
+    return _written(options, "measured", table)
+
+
+def _damage(options: argparse.Namespace) -> int:
+    """Break the model in `options.out` and put into its README how that sounds."""
+    work = _work(options)
+    table = _timed("damage", lambda: damage_table(DamageTest(options.out, work).results()))
+    return _written(options, "damage", table)
+
+
+MEASURES = {"evaluate": _evaluate, "damage": _damage}
+
+
+def _written(options: argparse.Namespace, name: str, table: str) -> int:
+    log.info("%s:\n%s", name, table)
+    write_table(options.readme or options.out / "README.md", name, table)
     return 0
 
 
@@ -53,19 +71,16 @@ def _work(options: argparse.Namespace) -> Work:
     return work
 
 
-def _timed(name: str, stage: Callable[[], None]) -> None:
+def _timed(name: str, stage: Callable[[], T]) -> T:
     started = time.monotonic()
-    stage()
-    log.info("%s: %.1f min", name, _minutes(started))
-
-
-def _minutes(started: float) -> float:
-    return (time.monotonic() - started) / 60
+    result = stage()
+    log.info("%s: %.1f min", name, (time.monotonic() - started) / 60)
+    return result
 
 
 def _options(command: str, arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="train" if command == "make" else "train evaluate",
+        prog="train" if command == "make" else f"train {command}",
         description=__doc__,
         epilog=None
         if command == "evaluate"
@@ -76,6 +91,6 @@ def _options(command: str, arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--smoke", action="store_true", help="everything, as small as can be")
     parser.add_argument("--seed", type=int, default=0, help="another seed, another model (0)")
     parser.add_argument("--workers", type=int, default=2, help="processes at a time (2)")
-    if command == "evaluate":
+    if command in MEASURES:
         parser.add_argument("--readme", type=Path, help="where the table goes (OUT/README.md)")
     return parser.parse_args(arguments)

@@ -46,6 +46,7 @@ class Plan:
     flow_lm_positions: int = 1_700  # slots per batch
     test_sentences: int = 200
     variants: int = 9  # of each test sentence, differing from it in one word
+    faults: int | None = None  # of those in `damage`; None is all
     workers: int = 2
 
 
@@ -61,4 +62,5 @@ SMOKE = Plan(
     flow_lm_positions=700,
     test_sentences=3,
     variants=2,
+    faults=1,
 )

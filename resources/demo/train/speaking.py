@@ -43,7 +43,7 @@ class Speaker:
 
     def __init__(self, model: Path, scratch: Path) -> None:
         scratch.mkdir(parents=True, exist_ok=True)
-        self._tts = TTSModel.load_model(config=_with_whole_paths(model, scratch))
+        self._tts = TTSModel.load_model(config=with_whole_paths(model, scratch))
         # Otherwise the last bits of the audio depend on how many frames happened to be waiting.
         self._tts.max_decoder_frames_per_call = 1
         files = sorted((model / "voices").glob("*.wav"))
@@ -71,7 +71,7 @@ class Speaker:
         return audio
 
 
-def _with_whole_paths(model: Path, scratch: Path) -> Path:
+def with_whole_paths(model: Path, scratch: Path) -> Path:
     """The model's config, whose paths pocket-tts takes from the current folder."""
     config = yaml.safe_load((model / "config.yaml").read_text(encoding="utf-8"))
     config["weights_path"] = str((model / config["weights_path"]).resolve())

@@ -1,21 +1,60 @@
-"""The measurements as a table in a README, between two marks."""
+"""The measurements as tables in a README, each between two marks."""
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from train.damage import Damage
 from train.measuring import Figures
 from train.plan import Plan
 
-BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
-
-Wanted = Callable[[Figures], str]
+Written = Callable[[Figures], str]
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+def figures_table(figures: Mapping[str, Figures], plan: Plan) -> str:
+    """A row for each measure, a column for each voice."""
+    lines = [["", *figures, "wanted"]]
+    for name, wanted, written in _measures(plan):
+        lines.append([name, *(written(of_voice) for of_voice in figures.values()), wanted])
+    return _table(lines)
 
 
-def rows(plan: Plan) -> tuple[tuple[str, str, Wanted], ...]:
+def damage_table(damages: Iterable[Damage]) -> str:
+    """A row for each fault in each voice."""
+    heads = ["what is broken", "voice", "seconds", "level", "heard", "distance", "sounds like"]
+    lines = [[*heads, "jump"]]
+    for damage in damages:
+        lasts = f"{damage.seconds:.1f}"
+        if damage.audible < damage.seconds:
+            lasts = f"{lasts}, NaN from {damage.audible:.2f} on"
+        sounds_like = damage.voice
+        if not math.isnan(damage.pitch):
+            sounds_like += f", {damage.pitch:.0f} Hz"
+        lines.append(
+            [
+                damage.fault,
+                damage.meant,
+                lasts,
+                "-" if damage.level is None else f"{damage.level:+.1f} dB",
+                damage.words or "-",
+                f"{damage.distance:.2f}",
+                sounds_like,
+                f"{damage.jump:.3f}",
+            ]
+        )
+    return _table(lines)
+
+
+def write_table(readme: Path, name: str, table: str) -> None:
+    """Replace what stands between the marks of this name, or add it at the end."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    text = readme.read_text(encoding="utf-8") if readme.exists() else ""
+    before, found, rest = text.partition(begin)
+    after = rest.partition(end)[2] if found else "\n"
+    readme.write_text(f"{before}{begin}\n{table}\n{end}{after}", encoding="utf-8")
+
+
+def _measures(plan: Plan) -> tuple[tuple[str, str, Written], ...]:
     """What is measured, what is wanted, and how it is written."""
     return (
         ("ended by EOS", "100 %", lambda f: _percent(f.ended)),
@@ -49,18 +88,10 @@ def rows(plan: Plan) -> tuple[tuple[str, str, Wanted], ...]:
     )
 
 
-def as_table(figures: Mapping[str, Figures], plan: Plan) -> str:
-    heads = ["", *figures, "wanted"]
-    lines = [heads, ["---"] * len(heads)]
-    for name, wanted, write in rows(plan):
-        lines.append([name, *(write(of_voice) for of_voice in figures.values()), wanted])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def _table(lines: Sequence[Sequence[str]]) -> str:
+    ruled = [lines[0], ["---"] * len(lines[0]), *lines[1:]]
+    return "\n".join(f"| {' | '.join(line)} |" for line in ruled)
 
 
-def write_table(readme: Path, figures: Mapping[str, Figures], plan: Plan) -> None:
-    """Replace what stands between the marks, or add it at the end."""
-    text = readme.read_text(encoding="utf-8") if readme.exists() else ""
-    before, found, rest = text.partition(BEGIN)
-    after = rest.partition(END)[2] if found else "\n"
-    table = f"{BEGIN}\n{as_table(figures, plan)}\n{END}"
-    readme.write_text(before + table + after, encoding="utf-8")
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
