@@ -23,11 +23,13 @@ class Looked:
     Attributes:
         slots: the slot of each key.
         allowed: which query may attend to which key, `[queries, keys]`.
+        paired: whether each key's value comes from the same slot of the same cache, `[keys]`.
     """
 
     shadow: CacheShadow
     slots: Cells
     allowed: NDArray[np.bool_]
+    paired: NDArray[np.bool_]
 
     def masked(self, slots: Cells) -> bool:
         """Whether no query attends to any of these slots."""
@@ -41,7 +43,7 @@ class Looked:
         age = queries - keys
         context = shadow.row.context
         outside = self.allowed & (age >= context) if context is not None else np.zeros(1, bool)
-        due = (age >= 0) & (keys >= shadow.pad) & (age < (context or np.inf))
+        due = (age >= 0) & (keys >= shadow.pad) & (age < (context or np.inf)) & self.paired
         last = np.flatnonzero(self.allowed[-1])
         written = np.flatnonzero(shadow.writer[: shadow.geometry.cells // 2] == frame)
         return Attention(
@@ -84,7 +86,7 @@ class Looked:
 def look_at_attention(
     call: RawCall,
     kept: Kept,
-    key_slots: Callable[[Tensor], tuple[CacheShadow, Cells] | None],
+    slots_of: Callable[[Tensor], tuple[CacheShadow, Cells] | None],
 ) -> Looked | None:
     """What an attention op saw of a cache; None if it is another op, or its keys are no cache's."""
     if "scaled_dot_product" not in call.facts.name:
@@ -95,13 +97,16 @@ def look_at_attention(
         return None
     if not query.dim() == keys.dim() == values.dim() == 4:
         return None
-    found = key_slots(keys)
+    found, behind = slots_of(keys), slots_of(values)
     if found is None:
         return None
     shadow, slots = found
+    paired = np.ones(len(slots), bool)
+    if behind is not None and len(behind[1]) == len(slots):
+        paired = (behind[1] == slots) & (behind[0] is shadow)
     mask = named.get("attn_mask", named.get("attn_bias"))
     allowed = _allowed(mask, query.shape[2], keys.shape[2], bool(named.get("is_causal")))
-    return Looked(shadow, slots, allowed)
+    return Looked(shadow, slots, allowed, paired)
 
 
 def _allowed(mask: Tensor | None, queries: int, keys: int, causal: bool) -> NDArray[np.bool_]:

@@ -128,7 +128,7 @@ class _Judge:
                 self._result.touches.setdefault(index, []).append(touch)
 
     def _attention(self, index: int, call: RawCall, kept: Kept) -> Looked | None:
-        looked = look_at_attention(call, kept, self._key_slots)
+        looked = look_at_attention(call, kept, self._slots_of)
         if looked is not None:
             layer = looked.shadow.row
             part = "flow_lm" if layer.model == "flow_lm" else "mimi"
@@ -136,8 +136,8 @@ class _Judge:
             self._result.attentions.append(looked.row(index, self._frame, rope))
         return looked
 
-    def _key_slots(self, keys: Tensor) -> tuple[CacheShadow, Cells] | None:
-        """The cache that keys `[B, H, T, D]` come from, and the slot of each of the T."""
+    def _slots_of(self, keys: Tensor) -> tuple[CacheShadow, Cells] | None:
+        """The cache that keys or values `[B, H, T, D]` come from, and the slot of each of the T."""
         one = keys[0, 0, :, 0]
         shadow = self._storages.get(keys.untyped_storage())
         if shadow is not None:

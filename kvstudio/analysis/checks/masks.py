@@ -71,7 +71,8 @@ class MaskCheck:
         wrong = _window_words(row, first.cache)
         message = (
             f"{layers_words([seen.cache for seen in group])}: in {frame_words(first.frame)} "
-            f"{wrong}. {_follows(row)} Look at the mask, and at which keys it is made for."
+            f"{wrong}. {_follows(row, first.cache)} Look at the mask, and at the keys and values "
+            "that it is made for."
         )
         chain = (_link(first, row, wrong), op_link(op, f"is given {row.keys} keys"))
         return finding_of("window-mismatch", group, message, chain=chain, op=op)
@@ -108,6 +109,13 @@ def _where(row: Attention, cache: Cache) -> Slots:
     return (row.newest + 1, high) if row.newest + 1 < high else (low, high)
 
 
+def _sees_all(row: Attention, cache: Cache) -> bool:
+    """Whether the last query attended to just what it should; then the values are elsewhere."""
+    low, high = expected_window(row, cache)
+    plain = (row.oldest, row.newest, row.attended) == (low, high - 1, high - low)
+    return plain and row.queries == 1 and not row.outside
+
+
 def _window_words(row: Attention, cache: Cache) -> str:
     low, high = expected_window(row, cache)
     if row.oldest is None or row.newest is None:
@@ -119,6 +127,11 @@ def _window_words(row: Attention, cache: Cache) -> str:
             f"the state's pad hides {slots_words((0, hidden_by_pad(row, cache)))}, though a run of "
             "one text needs no padding"
         )
+    if _sees_all(row, cache):
+        return (
+            f"{row.missing} pairs of query and key were given the value of another slot, or of "
+            "another layer"
+        )
     window = "all" if cache.context is None else f"the last {cache.context}"
     return (
         f"the last query attended to {seen}, but should attend to {slots_words((low, high))} "
@@ -126,7 +139,9 @@ def _window_words(row: Attention, cache: Cache) -> str:
     )
 
 
-def _follows(row: Attention) -> str:
+def _follows(row: Attention, cache: Cache) -> str:
+    if _sees_all(row, cache) and not hidden_by_pad(row, cache):
+        return "Attention weighs one moment and hears another."
     if not row.outside:
         return "The model forgets what it is not shown, the voice first if it is the oldest."
     return "The model sees further back than it was trained for."

@@ -99,3 +99,12 @@ def test_a_pad_that_hides_the_beginning(run: FakeRun) -> None:
     (found,) = findings_of(MaskCheck, run.path)
     assert (found.kind, found.slots) == ("window-mismatch", (0, 3))
     assert "the state's pad hides slots 0 to 2, though a run of one text" in found.message
+
+
+def test_values_of_other_slots_than_their_keys(run: FakeRun) -> None:
+    run.evidence = {"attentions": [replace(healthy(0, 13), missing=14)]}
+    ended(run)
+    (found,) = findings_of(MaskCheck, run.path)
+    assert (found.kind, found.slots) == ("window-mismatch", (0, 14))
+    assert "14 pairs of query and key were given the value of another slot" in found.message
+    assert "weighs one moment and hears another" in found.message
