@@ -38,6 +38,7 @@ class BreakMenu(QMenu):
         self.setToolTipsVisible(True)
         self.menuAction().setToolTip(TIP)
         self.boxes: dict[str, QAction] = {}
+        self._groups: list[QMenu] = []
         self.every = self._box(self, "&Any finding", "Hold at whatever is found")
         self.every.triggered.connect(self._on_every_triggered)
         self.addSeparator()
@@ -45,6 +46,7 @@ class BreakMenu(QMenu):
             group = _OpenMenu(title, self)
             group.setToolTipsVisible(True)
             self.addMenu(group)
+            self._groups.append(group)
             for kind, words in kinds.items():
                 self.boxes[kind] = self._box(group, kind, words[0].upper() + words[1:])
                 self.boxes[kind].triggered.connect(self._on_box_triggered)
@@ -66,6 +68,9 @@ class BreakMenu(QMenu):
     def _show(self, kinds: list[str]) -> None:
         for kind, box in self.boxes.items():
             box.setChecked(kind in kinds)
+        for menu, (title, group) in zip(self._groups, GROUPS, strict=True):
+            ticked = len(set(group) & set(kinds))
+            menu.setTitle(f"{title} ({ticked})" if ticked else title)
         self.every.setChecked(len(kinds) == len(self.boxes))
         how_many = "any finding" if self.every.isChecked() else str(len(kinds))
         self.setTitle(f"&Break on ({how_many})" if kinds else "&Break on")

@@ -25,7 +25,7 @@ def finding_columns(labels: Callable[[], Mapping[int, str]]) -> list[Column[Find
         Column("severity", 6, severity_words, color=_color, tip=_tip),
         Column("kind", 16, lambda f: f.kind, color=_color, tip=_tip),
         Column("frame", 5, _frame, order=lambda f: f.frame or 0, right=True),
-        Column("layer", 4, lambda f: layer_words(f, labels())),
+        Column("layer", 5, lambda f: layer_words(f, labels())),
         Column("slots", 6, finding_slots, order=lambda f: f.slots or (-1, -1)),
         Column("times", 4, count_words, order=lambda f: f.count, title_tip=_COUNT_TIP),
     ]
@@ -39,7 +39,8 @@ def _frame(finding: Finding) -> str:
 
 
 def _tip(finding: Finding) -> str:
-    return finding.message
+    often = f"\nSeen {finding.count:,} times." if finding.count > 1 else ""
+    return f"{finding.message}{often}"
 
 
 def _color(finding: Finding) -> str:

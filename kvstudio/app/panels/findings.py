@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kvstudio.app.workspace import Workspace
 
 WIDE = 640
+ROOM_FOR_COUNT = 430
 MOST_LISTED = 6
 MOST_OF_IT = 0.4
 """Rows of the list in view, and its share, as long as the user has not said otherwise."""
@@ -155,6 +156,8 @@ class FindingsPanel(Panel):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        # How often stands in the tool tip, too; where it is narrow the rest needs the room.
+        self.table.setColumnHidden(len(self.model.columns) - 1, self.width() < ROOM_FOR_COUNT)
         across = self.width() >= WIDE
         self.splitter.setOrientation(
             Qt.Orientation.Horizontal if across else Qt.Orientation.Vertical
