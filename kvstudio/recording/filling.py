@@ -25,6 +25,8 @@ class Written(Protocol):
     def first(self) -> int: ...
     @property
     def last(self) -> int: ...
+    @property
+    def worst(self) -> int: ...
 
 
 class Filling:
@@ -40,6 +42,7 @@ class Filling:
         self._taken = 0
         self._frames = np.full(FIRST_SLOTS, NOBODY, np.int32)
         self._roles = np.zeros(FIRST_SLOTS, np.uint8)
+        self._worst = np.zeros(FIRST_SLOTS, np.uint8)
 
     def take(self, writes: Sequence[Written], phases: Mapping[int, str]) -> None:
         """Takes in the writes that are new; `writes` are all so far, `phases` of each frame."""
@@ -48,13 +51,20 @@ class Filling:
                 self._add(write, phases.get(write.frame) == "text")
         self._taken = len(writes)
 
-    def apply(self, frame: int, roles: NDArray[np.uint8], frames: NDArray[np.int32]) -> None:
+    def apply(
+        self,
+        frame: int,
+        roles: NDArray[np.uint8],
+        frames: NDArray[np.int32],
+        worst: NDArray[np.uint8],
+    ) -> None:
         """Puts what was written up to `frame` into the arrays `[T]`."""
         slots = min(len(roles), len(self._frames))
         writers = self._frames[:slots]
         here = (writers >= 0) & (writers <= frame)
         np.copyto(frames[:slots], writers, where=here)
         np.copyto(roles[:slots], self._roles[:slots], where=here)
+        np.copyto(worst[:slots], self._worst[:slots], where=here)
 
     # ---- private ------------------------------------------------------------------------------
 
@@ -69,9 +79,11 @@ class Filling:
             return
         self._frames[slots] = write.frame
         self._roles[slots] = SlotRole.TEXT if is_text else SlotRole.GENERATED
+        self._worst[slots] = write.worst
 
     def _make_room(self, slots: int) -> None:
         missing = max(slots, 2 * len(self._frames)) - len(self._frames)
         if slots > len(self._frames):
             self._frames = np.pad(self._frames, (0, missing), constant_values=NOBODY)
             self._roles = np.pad(self._roles, (0, missing))
+            self._worst = np.pad(self._worst, (0, missing))

@@ -99,10 +99,8 @@ CREATE TABLE frame (
     began_ns      INTEGER NOT NULL,   -- since the start of the run
     problem       TEXT                -- the exception that ended the frame early
 );
-CREATE TABLE rng (                    -- torch's CPU generator before the frame
-    frame INTEGER PRIMARY KEY,
-    state BLOB NOT NULL
-);
+-- torch's CPU generator before the frame.
+CREATE TABLE rng (frame INTEGER PRIMARY KEY, state BLOB NOT NULL);
 CREATE TABLE latent (
     frame INTEGER PRIMARY KEY,
     "values" BLOB NOT NULL
@@ -124,14 +122,15 @@ CREATE TABLE cache_state (
     PRIMARY KEY (frame, cache)
 ) WITHOUT ROWID;
 
--- Slots written during a frame, with the values they then held: [2, B, last - first, H, D];
--- an empty blob if values were not recorded (trace off).
+-- Slots written during a frame and what they then held: [2, B, last - first, H, D]; an empty
+-- blob if values were not recorded (trace off).
 CREATE TABLE slot_delta (
     id     INTEGER PRIMARY KEY,
     frame  INTEGER NOT NULL,
     cache  INTEGER NOT NULL,
     first  INTEGER NOT NULL,
     last   INTEGER NOT NULL,
+    worst  INTEGER NOT NULL,          -- of each of these slots: 0 finite, 1 some NaN, 2 some Inf
     "values" BLOB NOT NULL
 );
 CREATE INDEX slot_delta_by_cache ON slot_delta (cache, frame);

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kvstudio.recording.filling import Filling
+from kvstudio.recording.numbers import FINITE, INF, worst_numbers
 from kvstudio.recording.roles import SlotRole
 from kvstudio.recording.rows import Cache, Chunk, Floats
 from kvstudio.recording.typed import from_row
@@ -26,11 +27,13 @@ class SlotMap:
         frames: int32 `[T]`, the frame that last wrote the slot, or -1.
         offset: index of the next write, or None if the state has none.
         capacity: T.
+        worst: uint8 `[T]`, the worst number in each written slot: `numbers.FINITE`, `NAN`, `INF`.
     """
 
     cache: Cache
     roles: NDArray[np.uint8]
     frames: NDArray[np.int32]
+    worst: NDArray[np.uint8]
     offset: int | None
     capacity: int
 
@@ -48,6 +51,7 @@ class Write:
     cache: int
     first: int
     last: int
+    worst: int = FINITE
 
 
 class SlotHistory:
@@ -58,17 +62,18 @@ class SlotHistory:
         self._writes: dict[tuple[int, int], list[Write]] = {}  # by (cache, chunk)
         self._of_frame: dict[int, list[Write]] = {}
         self._fillings: dict[tuple[int, int], Filling] = {}
+        self._bases: dict[tuple[int, int], NDArray[np.uint8]] = {}
         self._last_delta = 0
 
     def refresh(self, chunk_of_frame: dict[int, int]) -> None:
         """Takes in the deltas that were added since the last call."""
         rows = self._connection.execute(
-            "SELECT id, frame, cache, first, last FROM slot_delta WHERE id > ? ORDER BY id",
+            "SELECT id, frame, cache, first, last, worst FROM slot_delta WHERE id > ? ORDER BY id",
             (self._last_delta,),
         )
         for number, *row in rows.fetchall():
             write = from_row(Write, row)
-            if not 0 <= write.first <= write.last:
+            if not (0 <= write.first <= write.last and FINITE <= write.worst <= INF):
                 raise ValueError(f"frame {write.frame} writes slots {write.first} to {write.last}")
             if write.frame not in chunk_of_frame:
                 return  # a frame that the caller has not seen yet
@@ -99,17 +104,22 @@ class SlotHistory:
         require_sane(cache, capacity)
         roles = np.zeros(capacity, np.uint8)
         frames = np.full(capacity, BEFORE_THE_RUN, np.int32)
+        worst = np.zeros(capacity, np.uint8)
         roles[: self._base_offset(cache, chunks[0])] = SlotRole.VOICE
+        base = self._base_worst(cache, chunks[0])[:capacity]
+        worst[: len(base)] = base
         for chunk in chunks:
             filling = self._filling(cache, chunk.id, phases)
             if filling.is_plain:
-                filling.apply(frame, roles, frames)
+                filling.apply(frame, roles, frames, worst)
                 continue
             for write in self.writes(cache, chunk.id, frame):
                 text = phases.get(write.frame) == "text"
                 roles[write.first : write.last] = SlotRole.TEXT if text else SlotRole.GENERATED
                 frames[write.first : write.last] = write.frame
-        return SlotMap(cache, roles, frames, offset, capacity)
+                worst[write.first : write.last] = write.worst
+        worst[roles == SlotRole.UNWRITTEN] = FINITE
+        return SlotMap(cache, roles, frames, worst, offset, capacity)
 
     def values(self, cache: Cache, chunks: list[Chunk], frame: int, capacity: int) -> Floats:
         """`[2, B, T, H, D]` after `frame`; an unwritten slot holds what it was filled with."""
@@ -153,10 +163,18 @@ class SlotHistory:
         ).fetchone()
         return None if row is None else as_slots(cache, row[0], row[1])
 
+    def _base_worst(self, cache: Cache, chunk: Chunk) -> NDArray[np.uint8]:
+        """The worst number in each slot that the cache held when the chunk began."""
+        key = (cache.id, chunk.id)
+        if key not in self._bases:
+            base = self.base_values(cache, chunk)
+            self._bases[key] = np.zeros(0, np.uint8) if base is None else worst_numbers(base)
+        return self._bases[key]
+
     def deltas(self, cache: Cache, first: int, last: int) -> Iterator[tuple[Write, Floats]]:
         """The writes of frames `first` to `last` in order, with the values written."""
         rows = self._connection.execute(
-            'SELECT frame, cache, first, last, "values" FROM slot_delta '
+            'SELECT frame, cache, first, last, worst, "values" FROM slot_delta '
             "WHERE cache = ? AND frame BETWEEN ? AND ? ORDER BY id",
             (cache.id, first, last),
         )

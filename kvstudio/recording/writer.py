@@ -19,6 +19,7 @@ from kvstudio.recording.errors import UnwritableRecording
 from kvstudio.recording.evidence import FindingRow, Prefix
 from kvstudio.recording.evidence_table import insert_evidence, insert_prefix, replace_findings
 from kvstudio.recording.interning import OpInterner
+from kvstudio.recording.numbers import delta_rows
 from kvstudio.recording.rows import (
     Base,
     Cache,
@@ -233,8 +234,9 @@ class RecordingWriter:
             ],
         )
         connection.executemany(
-            'INSERT INTO slot_delta (frame, cache, first, last, "values") VALUES (?, ?, ?, ?, ?)',
-            [(frame, d.cache, d.first, d.last, blob(d.values)) for d in record.deltas],
+            'INSERT INTO slot_delta (frame, cache, first, last, worst, "values") '
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            [(frame, *row) for delta in record.deltas for row in delta_rows(delta)],
         )
         connection.executemany(
             "INSERT OR REPLACE INTO tensor_state VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

@@ -17,21 +17,26 @@ CAPACITY = 40
 PHASES = {frame: "text" if frame % 3 == 0 else "decode" for frame in range(30)}
 
 
-def one_by_one(writes: list[Write], frame: int) -> tuple[list[int], list[int]]:
-    roles, frames = [0] * CAPACITY, [-1] * CAPACITY
+Columns = tuple[list[int], list[int], list[int]]
+
+
+def one_by_one(writes: list[Write], frame: int) -> Columns:
+    roles, frames, worst = [0] * CAPACITY, [-1] * CAPACITY, [0] * CAPACITY
     for write in writes:
         for slot in range(write.first, min(write.last, CAPACITY)):
             if write.frame <= frame:
                 text = PHASES[write.frame] == "text"
                 roles[slot] = SlotRole.TEXT if text else SlotRole.GENERATED
                 frames[slot] = write.frame
-    return roles, frames
+                worst[slot] = write.worst
+    return roles, frames, worst
 
 
-def applied(filling: Filling, frame: int) -> tuple[list[int], list[int]]:
+def applied(filling: Filling, frame: int) -> Columns:
     roles, frames = np.zeros(CAPACITY, np.uint8), np.full(CAPACITY, -1, np.int32)
-    filling.apply(frame, roles, frames)
-    return roles.tolist(), frames.tolist()
+    worst = np.zeros(CAPACITY, np.uint8)
+    filling.apply(frame, roles, frames, worst)
+    return roles.tolist(), frames.tolist(), worst.tolist()
 
 
 @given(
@@ -42,7 +47,8 @@ def applied(filling: Filling, frame: int) -> tuple[list[int], list[int]]:
 def test_columns_say_what_the_writes_say(sizes: list[int], frame: int, halfway: int) -> None:
     ends = np.cumsum(sizes).tolist()
     writes = [
-        Write(n, 0, end - size, end) for n, (size, end) in enumerate(zip(sizes, ends, strict=True))
+        Write(n, 0, end - size, end, n % 3)
+        for n, (size, end) in enumerate(zip(sizes, ends, strict=True))
     ]
     filling = Filling(most_slots=1000)
     filling.take(writes[:halfway], PHASES)

@@ -103,6 +103,7 @@ def test_anything_anywhere_ends_in_words_or_is_read(
         ("UPDATE cache_state SET capacity = 3", None),
         ("UPDATE slot_delta SET first = -2", "writes slots -2 to"),
         ("UPDATE slot_delta SET last = first - 1", "frame 1 writes slots"),
+        ("UPDATE slot_delta SET worst = 7", "frame 1 writes slots"),
         ("UPDATE slot_delta SET first = first + 1", "cannot reshape"),
         ("UPDATE slot_delta SET frame = 99", None),
         ("UPDATE slot_delta SET cache = 99", None),

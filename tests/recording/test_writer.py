@@ -220,7 +220,7 @@ from tests.fakes import FakeRun
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 run = FakeRun(pathlib.Path(sys.argv[1]))
 run.begin_chunk(), run.prefill()
-resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000))
+resource.setrlimit(resource.RLIMIT_FSIZE, (900_000, 900_000))
 try:
     for _ in range(10_000):
         run.decode()

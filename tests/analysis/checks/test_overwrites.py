@@ -56,8 +56,8 @@ def test_what_the_slots_hold_now_is_said(run: FakeRun, raw: str, words: str) -> 
         raw = "x'" + "0000c07f" * (640 // 4) + "'"
     tamper(
         run.path,
-        'INSERT INTO slot_delta (frame, cache, first, last, "values") '
-        f"VALUES (4, 1, 0, 5, CAST({raw} AS BLOB))",
+        'INSERT INTO slot_delta (frame, cache, first, last, worst, "values") '
+        f"VALUES (4, 1, 0, 5, 0, CAST({raw} AS BLOB))",
     )
     (found,) = findings_of(OverwriteCheck, run.path)
     assert f"somebody outside it wrote to its cache {words}." in found.message

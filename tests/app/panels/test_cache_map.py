@@ -229,6 +229,25 @@ def test_a_fill_that_is_not_nan_is_named(panel: CacheMapPanel, path: Path) -> No
     assert strip(panel, 2).fill == "NaN"
 
 
+def test_computed_nan_is_painted_from_the_frame_that_wrote_it(
+    panel: CacheMapPanel, path: Path
+) -> None:
+    run = FakeRun(path)
+    run.begin_chunk()
+    run.prefill()
+    run.decode()
+    run.decode(nan=True)
+    run.writer.finish("finished")
+    slot = run.offset - 1
+    look(panel, run, 2)
+    assert strip(panel, 1).roles[slot] != PaintedRole.NAN
+    look(panel, run, 3)
+    assert strip(panel, 1).roles[slot] == PaintedRole.NAN
+    assert strip(panel, 1).roles[slot - 1] == PaintedRole.GENERATED
+    hover(panel, 1, slot)
+    assert "NaN" in panel.slot_line.sentence
+
+
 class SkewedRun(FakeRun):
     """One layer lags behind by a slot, from the second decode step on."""
 
