@@ -82,8 +82,9 @@ class AudioPanel(Panel):
             self.stage.say(str(error))
             return
         self._show_contents()
-        if changed & (Changed.RECORDING | Changed.FRAMES | Changed.FINDINGS):
-            self.track.marks = sound_marks(self.workspace.findings.findings)
+        marks = sound_marks(self.workspace.findings.findings)
+        if changed & (Changed.RECORDING | Changed.FRAMES) or marks != self.track.marks:
+            self.track.marks = marks
             self._redraw()
         if changed & Changed.SECOND:
             self._go_to_second(self.workspace.cursor.second)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from kvstudio.app.frame_line.frame_line import FrameLine
-from kvstudio.app.frame_line.marks import frame_marks
+from kvstudio.app.frame_line.marks import FrameMarks, frame_marks
 from kvstudio.app.frame_line.track import FrameTrack
 from kvstudio.app.frame_line.words import EMPTY
 from kvstudio.app.panel import Changed, Panel
@@ -61,9 +61,10 @@ class FramesPanel(Panel):
             self.track.take_in(recording.frames)
             growing = recording.live
             chunks = {chunk.id: chunk for chunk in recording.chunks}
-            if changed & (Changed.RECORDING | Changed.FINDINGS):
-                self._take_marks(recording)
-            self.line.show_track(chunks, growing=growing)
+            marks = self._marks(recording, changed)
+            if changed & (Changed.RECORDING | Changed.FRAMES) or marks != self.track.marks:
+                self.track.marks = marks
+                self.line.show_track(chunks, growing=growing)
         if len(self.track):
             self.stage.present()
         else:
@@ -72,11 +73,13 @@ class FramesPanel(Panel):
 
     # ---- private ------------------------------------------------------------------------------
 
-    def _take_marks(self, recording: Recording) -> None:
+    def _marks(self, recording: Recording, changed: Changed) -> FrameMarks:
+        if not changed & (Changed.RECORDING | Changed.FINDINGS):
+            return self.track.marks
         edits: tuple[Edit, ...] = ()
         with suppress(RecordingError):  # which Setup tells
             edits = recording.spec.edits
-        self.track.marks = frame_marks(self.workspace.findings.findings, edits)
+        return frame_marks(self.workspace.findings.findings, edits)
 
     def _arrange(self, contents: QWidget) -> None:
         buttons = QVBoxLayout()
