@@ -25,7 +25,7 @@ class OpDetails(QSplitter):
         super().__init__(Qt.Orientation.Vertical, parent)
         self.source = SourceView()
         self.words = QTextBrowser(openLinks=False)
-        self.words.setMinimumHeight(24)
+        self.words.setMinimumHeight(1)  # where it is low it gives way
         self.words.setStyleSheet(BARE)
         self.addWidget(self.source)
         self.addWidget(self.words)

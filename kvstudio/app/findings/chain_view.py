@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kvstudio.app.theme import Palette
 
 SCHEME = "link"
-SMALLEST = QSize(160, 60)
+SMALLEST = QSize(160, 44)
 
 
 class ChainView(QTextBrowser):
