@@ -30,7 +30,12 @@ from kvstudio.analysis.checks.feeding import FeedingCheck
 from kvstudio.analysis.checks.holes import HolesCheck
 from kvstudio.analysis.checks.laundering import LaunderingCheck
 from kvstudio.analysis.checks.masks import MaskCheck
-from kvstudio.analysis.checks.numbers import AudioNanCheck, LatentNanCheck, NanCheck
+from kvstudio.analysis.checks.numbers import (
+    AudioNanCheck,
+    LatentNanCheck,
+    NanCheck,
+    UnfinishedNanCheck,
+)
 from kvstudio.analysis.checks.offsets import OffsetJumpCheck, OffsetSkewCheck
 from kvstudio.analysis.checks.overwrites import OverwriteCheck
 from kvstudio.analysis.checks.positions import PositionCheck
@@ -85,6 +90,7 @@ CHECKS: tuple[type[Check], ...] = (
     MaskCheck,
     NanCheck,
     LatentNanCheck,
+    UnfinishedNanCheck,
     LaunderingCheck,
     StoppingCheck,
     EndingCheck,

@@ -1,5 +1,6 @@
 """nan-produced and audio-nan: numbers that were computed and are none; and halves left NaN."""
 
+import re
 from dataclasses import replace
 from functools import partial
 
@@ -22,6 +23,8 @@ from kvstudio.analysis.nan_slots import HALVES, Half, NanWatch, nan_slots
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Frame, Op
 from kvstudio.recording.schema import PARTS
+
+MODELS = ("flow_lm", "mimi")
 
 
 class NanCheck:
@@ -107,6 +110,45 @@ class LatentNanCheck:
         ]
 
 
+class UnfinishedNanCheck:
+    """NaN in a step that raised, so that it never came to a cache or a latent.
+
+    An int8 linear refuses NaN, which is better than what it does with it elsewhere.
+    """
+
+    def __init__(self) -> None:
+        self._frame: Frame | None = None
+
+    def look(self, view: FrameView) -> None:
+        if view.frame.problem is not None:
+            self._frame = self._frame or view.frame
+
+    def findings(self, recording: Recording) -> list[Finding]:
+        frame = self._frame
+        ops = [] if frame is None else [_first_producer(recording, frame, m) for m in MODELS]
+        op = next((each for each in ops if each is not None), None)
+        if frame is None or op is None:
+            return []
+        message = (
+            f"{op.name} at {op.site[0]}:{op.site[1]} took no NaN and gave one in "
+            f"{frame_words(frame)}, and then the model raised: {frame.problem}. Nothing is "
+            "generated from here on. Look at what that op was given: did it overflow?"
+        )
+        return [
+            Finding(
+                kind="nan-produced",
+                severity="error",
+                message=message,
+                frame=frame.id,
+                phase=frame.phase,
+                layer=_layer(op),
+                op=op.name,
+                site=f"{op.site[0]}:{op.site[1]}",
+                chain=(op_link(op, "takes no NaN and gives one"),),
+            )
+        ]
+
+
 class AudioNanCheck:
     """Samples that are NaN, counted; the first one says where."""
 
@@ -188,6 +230,14 @@ def _first_producer(recording: Recording, frame: Frame, model: str) -> Op | None
         return None
     number = recording.evidence.nan_producer(frame.id, PARTS.index(model))
     return None if number is None else recording.ops.get(number)
+
+
+def _layer(op: Op) -> int | str | None:
+    """The FlowLM layer that ran it, or the module of the codec."""
+    if op.part == PARTS.index("mimi"):
+        return op.module
+    inside = re.match(r"flow_lm\.transformer\.layers\.(\d+)", op.module)
+    return None if inside is None else int(inside[1])
 
 
 def _look_at(op: Op | None) -> str:

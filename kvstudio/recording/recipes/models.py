@@ -167,6 +167,7 @@ DEVICES = (
         (LAYER,),
         follows=("dropped-write", *NUMBERS),
         variants=("layer=1",),
+        alike=("unwritten-read",),
     ),
     Recipe(
         "frozen-slot",

@@ -5,7 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kvstudio.analysis.checks.numbers import AudioNanCheck, LatentNanCheck, NanCheck
+from kvstudio.analysis.checks.numbers import (
+    AudioNanCheck,
+    LatentNanCheck,
+    NanCheck,
+    UnfinishedNanCheck,
+)
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.spec import RunSpec
 from tests.analysis.checks.running import findings_of, texts
@@ -126,3 +131,24 @@ def found_op(path: Path, frame: int) -> int:
     """The first op of a frame."""
     with Recording.open(path) as recording:
         return int(recording.ops.of_frame(frame)[0])
+
+
+PRODUCED = "UPDATE op SET nan_out = 1 WHERE id = (SELECT min(id) + 3 FROM op WHERE frame = 5)"
+
+
+def test_nan_that_made_the_model_raise(tmp_path: Path) -> None:
+    run = FakeRun(tmp_path / "run.kvrec")
+    run.run(4)
+    tamper(run.path, PRODUCED, "UPDATE frame SET problem = 'RuntimeError: min > max' WHERE id = 5")
+    (found,) = findings_of(UnfinishedNanCheck, run.path)
+    assert (found.kind, found.frame, found.op) == ("nan-produced", 5, "aten.matmul.default")
+    assert "took no NaN and gave one in frame 5" in found.message
+    assert "and then the model raised: RuntimeError: min > max." in found.message
+
+
+@pytest.mark.parametrize("change", [PRODUCED, "UPDATE frame SET problem = 'OOM' WHERE id = 5"])
+def test_nan_alone_and_an_error_alone_are_not_that(tmp_path: Path, change: str) -> None:
+    run = FakeRun(tmp_path / "run.kvrec")
+    run.run(4)
+    tamper(run.path, change)
+    assert findings_of(UnfinishedNanCheck, run.path) == []
