@@ -36,6 +36,7 @@ class CaseList(QWidget):
         self.buttons = [QRadioButton(f"{n}  {case.title}") for n, case in enumerate(cases, 1)]
         self.symptom = _wrapped("")
         self.run = QPushButton("Run it")
+        self.run.setDefault(True)
         self.run.setToolTip(
             "Records the healthy run unseen, then the faulty one in view. A run that is going on "
             "ends; its recording stays."
