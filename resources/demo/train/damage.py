@@ -105,8 +105,8 @@ class DamageTest:
 
     def results(self) -> Iterator[Damage]:
         progress = Progress("damage", len(self._faults) * len(VOICES))
-        for voice, audio in self._healthy.items():
-            yield self._measured(HEALTHY, voice, audio)
+        for voice, healthy in self._healthy.items():
+            yield self._measured(HEALTHY, voice, healthy)
         for fault in self._faults:
             for voice in VOICES:
                 if (audio := self._speak(voice, fault)) is not None:

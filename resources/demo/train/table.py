@@ -8,6 +8,8 @@ from train.damage import Damage
 from train.measuring import Figures
 from train.plan import Plan
 
+MOST_WORDS = 10  # of what the recogniser hears
+
 Written = Callable[[Figures], str]
 
 
@@ -36,7 +38,7 @@ def damage_table(damages: Iterable[Damage]) -> str:
                 damage.meant,
                 lasts,
                 "-" if damage.level is None else f"{damage.level:+.1f} dB",
-                damage.words or "-",
+                _shortened(damage.words),
                 f"{damage.distance:.2f}",
                 sounds_like,
                 f"{damage.jump:.3f}",
@@ -91,6 +93,11 @@ def _measures(plan: Plan) -> tuple[tuple[str, str, Written], ...]:
 def _table(lines: Sequence[Sequence[str]]) -> str:
     ruled = [lines[0], ["---"] * len(lines[0]), *lines[1:]]
     return "\n".join(f"| {' | '.join(line)} |" for line in ruled)
+
+
+def _shortened(words: str) -> str:
+    shown = words.split()
+    return " ".join(shown if len(shown) <= MOST_WORDS else [*shown[:MOST_WORDS], "..."]) or "-"
 
 
 def _percent(share: float) -> str:
