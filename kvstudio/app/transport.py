@@ -44,7 +44,7 @@ ENTRIES = (
     _Entry("run_to", "run_to", "Run &to Frame…", "Run to…", "F7", "Run until a frame is complete"),
     _Entry(
         "run_to_finding", "run_to_finding", "Run to F&inding", "Run to finding", "Shift+F7",
-        "Run until something is found to be wrong",
+        "Run until something is found to be wrong; the arrow lists kinds to hold at always",
     ),
     _Entry("stop", "stop", "St&op", "Stop", "Shift+F5", "End the run, or cancel the loading"),
     _Entry("restart", "restart", "R&estart", "Restart", "Ctrl+F5", "Begin the same run again"),
@@ -196,9 +196,7 @@ class Transport(QObject):
             if entry.move in MOVING:
                 action = self.actions[entry.move]
                 action.setIconText(f"New run: {entry.short.lower()}" if anew else entry.short)
-                action.setToolTip(
-                    f"{ANEW if anew else ''}{entry.tip}{' of it' if anew else ''} ({entry.keys})"
-                )
+                action.setToolTip(f"{ANEW if anew else ''}{entry.tip} ({entry.keys})")
 
     def _add_cursor_actions(self) -> None:
         move, step = self._workspace.move, self._workspace.step_cursor

@@ -24,10 +24,12 @@ class PictureView(pg.GraphicsLayoutWidget):  # type: ignore[misc]  # pyqtgraph i
     Signals:
         pointer_moved: position in the scene.
         pointer_left: the pointer is elsewhere.
+        menu_wanted: position in the scene; the menu comes after this, for what lies there.
     """
 
     pointer_moved = Signal(QPointF)
     pointer_left = Signal()
+    menu_wanted = Signal(QPointF)
 
     def __init__(self, take_key: Callable[[QKeyEvent], bool]) -> None:
         super().__init__()
@@ -41,6 +43,11 @@ class PictureView(pg.GraphicsLayoutWidget):  # type: ignore[misc]  # pyqtgraph i
         self.ci.layout.setHorizontalSpacing(GAP)
 
     # ---- Qt overrides -------------------------------------------------------------------------
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.RightButton:
+            self.menu_wanted.emit(self.mapToScene(event.position().toPoint()))
+        super().mousePressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)

@@ -66,6 +66,7 @@ class LayerPictures(QWidget):
         self._across.valueChanged.connect(self._on_across_value_changed)
         self.view.pointer_moved.connect(self._on_view_pointer_moved)
         self.view.pointer_left.connect(self._on_view_pointer_left)
+        self.view.menu_wanted.connect(self._choose_at)
         self.view.scene().sigMouseClicked.connect(self._on_scene_mouse_clicked)
         self.setFocusProxy(self.view)
 
@@ -270,7 +271,10 @@ class LayerPictures(QWidget):
         if event.double():
             self.look_at_all()
             return
-        cell = self.cell_at(event.scenePos())
+        self._choose_at(event.scenePos())
+
+    def _choose_at(self, position: QPointF) -> None:
+        cell = self.cell_at(position)
         if cell is not None:
             self.put_cursor(cell)
             self.cell_chosen.emit(cell)

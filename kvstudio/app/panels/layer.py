@@ -279,6 +279,7 @@ class LayerPanel(Panel):
         if self._reading is None:
             return
         self.workspace.move(cache=self._reading.cache.id, slot=cell.slot)
+        self.poke.aim(self._reading.cache, cell.slot, self.workspace.cursor.frame)
         self._show_slots(self._reading)
         self._show_readout()
 
