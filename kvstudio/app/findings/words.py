@@ -77,13 +77,13 @@ def severity_words(finding: Finding) -> str:
 
 
 def layer_words(finding: Finding, labels: Mapping[int, str]) -> str:
-    """`L2`, `D0`, or the state entry where it is no cache."""
+    """`L2`, `D0`, or `codec` for what Mimi keeps besides; the message names the entries."""
     if finding.cache is not None and finding.cache in labels:
         others = len(set(finding.caches) - {finding.cache})
         return f"{labels[finding.cache]} +{others}" if others else labels[finding.cache]
     if finding.layer is None:
         return ""
-    return f"L{finding.layer}" if isinstance(finding.layer, int) else finding.layer
+    return f"L{finding.layer}" if isinstance(finding.layer, int) else "codec"
 
 
 def finding_slots(finding: Finding) -> str:
