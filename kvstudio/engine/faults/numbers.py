@@ -7,7 +7,7 @@ import torch
 from kvstudio.engine.faults.live import Live
 from kvstudio.engine.faults.registry import patch, spoiler
 
-TOO_LARGE = 1e5  # times what a layer gives: more than half precision can hold
+TOO_LARGE = 1e9  # times what a layer gives: more than half precision can hold
 
 
 @spoiler("wrong-dtype")

@@ -45,6 +45,7 @@ PREFIX = (
         ("voice",),
         follows=("prefix-order", "foreign-state", *SPEECH),
         needs=("marker", "audio-voice"),
+        alike=("hole",),
     ),
     Recipe(
         "marker-misplaced",
