@@ -163,7 +163,7 @@ def test_a_grouped_model(tiny_grouped_config: Path, demo_voice: Path, tmp_path: 
     source = ModelSource("config", str(tiny_grouped_config))
     session = session_with(source, str(demo_voice))
     healthy = plant(session, tmp_path, model=source, voice=str(demo_voice))
-    for edit in ("foreign-voice@0", "swapped-kv@5", "frozen-slot@5", "stale-tail@1"):
+    for edit in ("foreign-voice@0", "swapped-kv@5", "frozen-slot@5", "stale-tail@0"):
         faulty = plant(session, tmp_path, edit, model=source, voice=str(demo_voice))
         assert faulty.everything != healthy.everything
         assert faulty.outcome.status == "finished"
@@ -178,7 +178,7 @@ def test_random_numbers_of_the_run_are_left_alone(session: Session, tmp_path: Pa
             return [state for (state,) in file.execute("SELECT state FROM rng ORDER BY frame")]
 
     healthy = noise()
-    faulty = noise("poke-voice:kv=V@4", "codec-stale@3", "foreign-voice@0")
+    faulty = noise("poke-voice:kv=V@4", "codec-stale@0", "foreign-voice@0")
     shorter = min(len(healthy), len(faulty))
     assert shorter > 6
     assert healthy[:shorter] == faulty[:shorter]
