@@ -48,7 +48,19 @@ class ZeroSlotsCheck:
                 self._seen.add(cache, view.frame, run, len(slots))
 
     def findings(self, recording: Recording) -> list[Finding]:
-        return self._seen.findings(_finding)
+        found = self._seen.findings(_finding)
+        return [each for each in found if not _is_the_marker(recording, each)]
+
+
+def _is_the_marker(recording: Recording, finding: Finding) -> bool:
+    """Whether it is just the slot of a marker that is missing, which is its own finding.
+
+    Zeros fed in the marker's place make zeros, if the weights add nothing.
+    """
+    frame = finding.frame or 0
+    prefix = recording.evidence.prefixes().get(recording.frames[frame].chunk)
+    missing = prefix is not None and prefix.marker_wanted and prefix.marker_slot is None
+    return missing and finding.slots == (0, 1)
 
 
 def _finding(group: list[Sighting]) -> Finding:

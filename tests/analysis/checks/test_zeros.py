@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from kvstudio.analysis.checks.zeros import ZeroSlotsCheck
+from kvstudio.recording.evidence import Prefix
 from tests.analysis.checks.evidence import begun, changed, ended
 from tests.analysis.checks.running import findings_of
 from tests.fakes import FakeRun
@@ -46,3 +47,13 @@ def test_what_is_known_to_have_been_changed_is_an_overwrite(run: FakeRun) -> Non
     run.evidence = {"surprises": [changed(1, (2, 3))]}
     ended(begun(run))
     assert findings_of(ZeroSlotsCheck, run.path) == []
+
+
+@pytest.mark.parametrize(("marker", "found"), [(None, 0), (0, 1)])
+def test_a_missing_marker_is_not_also_a_hole(run: FakeRun, marker: int | None, found: int) -> None:
+    for base in run.base.values():
+        base[:, :, 0] = 0
+    begun(run)
+    run.writer.add_prefix(Prefix(0, True, marker, 0, 5))
+    ended(run)
+    assert len(findings_of(ZeroSlotsCheck, run.path)) == found
