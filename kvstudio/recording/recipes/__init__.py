@@ -9,10 +9,10 @@ from kvstudio.recording.recipes.models import (
     DEVICES,
     ENDING,
     PRECISION,
-    PREFIX,
     THREADS,
 )
 from kvstudio.recording.recipes.positions import MASKS, POSITIONS, STALE
+from kvstudio.recording.recipes.prefixes import PREFIX
 from kvstudio.recording.recipes.recipe import Argument, Recipe, Value
 from kvstudio.recording.spec import Edit
 
