@@ -23,7 +23,7 @@ class StepNotes:
 
     def __init__(self, tts: pocket.TTS, *, look: bool) -> None:
         self._tts, self._look = tts, look
-        self._latent: torch.Tensor | None = None
+        self.begin_chunk()
         self.begin()
 
     @contextmanager
@@ -39,8 +39,10 @@ class StepNotes:
             for hook in hooks:
                 hook.remove()
 
-    def begin_chunk(self) -> None:
-        self._latent = None
+    def begin_chunk(self, *, from_start: bool = True) -> None:
+        """The next step is the chunk's first, or at least the first that is seen."""
+        self._latent: torch.Tensor | None = None
+        self._from_start = from_start
 
     def begin(self) -> None:
         self._output: torch.Tensor | None = None
@@ -82,8 +84,9 @@ class StepNotes:
             return "zero"
         if torch.equal(vector, marker):
             return "marker"
-        latent = None if self._latent is None else _flat(self._latent)
-        return "latent" if latent is not None and torch.equal(vector, latent) else "other"
+        if self._latent is None:  # of a step that nobody saw, it may have been the latent
+            return "other" if self._from_start else None
+        return "latent" if torch.equal(vector, _flat(self._latent)) else "other"
 
     def _on_stop_logit(self, module: object, inputs: object, output: torch.Tensor) -> None:
         self.stop_logit(output)

@@ -11,7 +11,9 @@ from kvstudio.engine.script_shared import Shared
 from kvstudio.engine.state import ModelState
 from kvstudio.engine.strands import Driven, Strand, is_beginning
 
-KEPT = 3  # states that nobody generates with at the moment; each may be large
+# States that nobody generates with at the moment; each may be large.
+KEPT = 3  # that `generate_audio` has done with
+KEPT_OF_SCRIPTS = 8  # a script that takes the loop apart may drive several by turns
 
 
 class StrandFinder:
@@ -24,6 +26,7 @@ class StrandFinder:
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
         self._driven: list[Driven] = []
+        self._uses = 0
         self.latest: Strand | None = None
 
     @property
@@ -91,8 +94,10 @@ class StrandFinder:
         return Strand(self._shared, driven, link)
 
     def _driven_of(self, state: ModelState) -> Driven:
+        self._uses += 1
         for driven in self._driven:
             if driven.state is state:
+                driven.used = self._uses
                 return driven
         shared = self._shared
         rows = {row.name: row for row in pocket.cache_rows(shared.tts) if row.model == "flow_lm"}
@@ -105,12 +110,16 @@ class StrandFinder:
             lock=shared.lock,
         )
         self._drop_old()
-        self._driven.append(Driven(state, book))
+        self._driven.append(Driven(state, book, used=self._uses))
         return self._driven[-1]
 
     def _drop_old(self) -> None:
-        idle = [each for each in self._driven if not each.alive]
-        for driven in idle[: max(0, len(idle) - KEPT + 1)]:
+        """Makes room for one more of those that were used least lately, of either kind."""
+        idle = sorted((each for each in self._driven if not each.alive), key=lambda it: it.used)
+        generated = [each for each in idle if any(own.link for own in each.strands)]
+        by_hand = [each for each in idle if each not in generated]
+        old = generated[: -KEPT + 1] + by_hand[: -KEPT_OF_SCRIPTS + 1]
+        for driven in old:
             for strand in driven.strands:
                 strand.flush()
             self._driven.remove(driven)

@@ -32,11 +32,16 @@ STEP_S = 1.0  # for a step in another thread to end, before its latent is decode
 
 @dataclass(eq=False)
 class Driven:
-    """A state that is driven; its strands share its chunks."""
+    """A state that is driven; its strands share its chunks.
+
+    Attributes:
+        used: when it was asked for last, as the number of that call.
+    """
 
     state: ModelState
     book: ScriptBook
     strands: "list[Strand]" = field(default_factory=list)
+    used: int = 0
 
     @property
     def alive(self) -> bool:
@@ -254,6 +259,7 @@ class Strand(Observer):
         self._book.begin(state, None)
         self._flow.begin(state)
         self._codec.begin_chunk(from_start=False)
+        self._notes.begin_chunk(from_start=False)
         if self._wants_voice_frame(state):
             self._add_voice_frame(state)
 

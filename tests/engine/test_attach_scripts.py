@@ -218,3 +218,28 @@ def test_many_states_do_not_pile_up(tts: TTSModel, low: ModelState, tmp_path: Pa
             del state
     with Recording.open(path) as recording:
         assert [frame.chunk for frame in recording.frames if frame.phase == "decode"] == [*range(7)]
+
+
+def test_several_states_by_turns(tts: TTSModel, low: ModelState, tmp_path: Path) -> None:
+    with kvstudio.record(tts, tmp_path / "run.kvrec") as path:
+        loops = [steps(tts, prefilled(tts, low, frames=2), 2) for _ in range(5)]
+        for _ in range(2):
+            for loop in loops:
+                next(loop)
+    with Recording.open(path) as recording:
+        head = ["voice prefill"] + ["text prefill"] * 5
+        assert titles(recording) == head + ["decode step 0"] * 5 + ["decode step 1"] * 5
+        assert set(recording.evidence.fed().values()) == {"marker", "latent"}
+    assert kvstudio.check(path).verdict == "clean"
+
+
+def test_a_loop_that_began_before(tts: TTSModel, low: ModelState, tmp_path: Path) -> None:
+    """What the first step was fed is not known, as nobody saw the latent of the one before."""
+    loop = steps(tts, prefilled(tts, low, frames=4), 4)
+    next(loop)
+    with kvstudio.record(tts, tmp_path / "run.kvrec") as path:
+        in_one_thread(tts, low, 2)
+        list(loop)
+    with Recording.open(path) as recording:
+        assert list(recording.evidence.fed().values()) == ["marker", "latent", "latent", "latent"]
+    assert kvstudio.check(path).verdict == "clean"
