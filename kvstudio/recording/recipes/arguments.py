@@ -1,7 +1,14 @@
 """Arguments that many recipes have."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from kvstudio.recording.recipes.recipe import Argument
-from kvstudio.recording.rows import Phase
+
+if TYPE_CHECKING:
+    # Not at run time: rows need numpy, and the command line comes up without.
+    from kvstudio.recording.rows import Phase
 
 RUNNING: tuple[Phase, ...] = ("decode", "text")
 EVER: tuple[Phase, ...] = ("decode", "text", "voice")

@@ -1,11 +1,16 @@
 """What a fault recipe is: plain data that the command line, the window and the engine share."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from kvstudio.recording.errors import SpecError
-from kvstudio.recording.rows import Phase
+
+if TYPE_CHECKING:
+    # Not at run time: rows need numpy, and the command line comes up without.
+    from collections.abc import Mapping
+    from kvstudio.recording.rows import Phase
 
 ArgumentKind = Literal["layer", "head", "slot", "count", "number", "frames", "choice", "name"]
 Value = int | float | str | None  # None: all of them, or where the run stands at that frame
