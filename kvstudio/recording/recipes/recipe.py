@@ -10,6 +10,7 @@ from kvstudio.recording.errors import SpecError
 if TYPE_CHECKING:
     # Not at run time: rows need numpy, and the command line comes up without.
     from collections.abc import Mapping
+
     from kvstudio.recording.rows import Phase
 
 ArgumentKind = Literal["layer", "head", "slot", "count", "number", "frames", "choice", "name"]
