@@ -13,6 +13,7 @@ from kvstudio.recording.typed import misfit
 
 Severity = Literal["error", "warning"]
 Slots = tuple[int, int]
+BEYOND = 2**31  # no number of a finding comes near it, and whoever paints it can hold it
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,8 @@ class Finding:
         told |= {"layer": layer, "slots": slots, "count": row.count, "cache": row.cache}
         told["caches"] = json.loads(row.caches)
         wrong = misfit(cls, told)
+        if slots is not None and not 0 <= slots[0] <= slots[1] < BEYOND:
+            wrong = f"slots are {slots[0]} to {slots[1]}"
         if wrong is not None:
             raise ValueError(f"in a finding {wrong}")
         return cls(**{**told, "caches": tuple(told["caches"])}, chain=_links(row.links))
@@ -142,6 +145,8 @@ def _links(text: str) -> tuple[Link, ...]:
         wrong = misfit(Link, link)
         if wrong is not None or "text" not in link:
             raise ValueError(f"in a link of a finding {wrong or 'there is no text'}")
+        if any(not abs(each) < BEYOND for each in link.values() if isinstance(each, (int, float))):
+            raise ValueError("a link of a finding leads out of all bounds")  # or to NaN
     return tuple(Link(**link) for link in links)
 
 

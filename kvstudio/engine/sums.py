@@ -5,6 +5,12 @@ from collections.abc import Iterable, Sequence
 import torch
 
 FINITE, NAN, INF = 0, 1, 2
+HALF, WIDE = torch.float16, torch.float32
+
+
+def total(tensor: torch.Tensor) -> torch.Tensor:
+    """The sum of a tensor, in a type that holds it while all numbers are finite."""
+    return tensor.sum(dtype=WIDE) if tensor.dtype is HALF else tensor.sum()
 
 
 def sum_flags(sums: Sequence[torch.Tensor]) -> list[int]:

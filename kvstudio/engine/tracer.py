@@ -27,6 +27,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from kvstudio.engine.module_path import module_stack, rope_positions
 from kvstudio.engine.op_facts import FLOATS, OpFacts, describe
 from kvstudio.engine.raw_calls import RESULTS, Kept, RawCall, unpack
+from kvstudio.engine.sums import HALF, WIDE, total
 
 NOBODY = "nobody"  # in `_known`: a tensor that was not met before
 COPY = "copy"  # in `_known`: a tensor that holds numbers which lay in a cache
@@ -119,7 +120,8 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
             elif not writes:
                 known[identity] = inside if facts.carries else None
             if checked and dtype in FLOATS:
-                self.sums.append(result.sum())
+                # A sum of halves is soon past what a half can hold.
+                self.sums.append(result.sum(dtype=WIDE) if dtype is HALF else result.sum())
         else:
             self._note_results(facts, result, inside)
         return result
@@ -139,7 +141,7 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
         # Neither a weight nor of a kind that cannot sum, nor so large that it would cost.
         plain = cache is None and type(tensor) is Tensor and tensor.dtype in FLOATS
         if plain and tensor.numel() <= LARGEST_LOOKED_AT:
-            self.met[id(tensor)] = tensor.sum()
+            self.met[id(tensor)] = total(tensor)
         return cache
 
     def _keep(
@@ -191,7 +193,7 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
             self._raw += (id(tensor), tensor.shape, tensor.dtype)
             self._known[id(tensor)] = inside if facts.view or facts.carries else None
         if tensors and facts.checked and tensors[0].dtype in FLOATS:
-            self.sums.append(tensors[0].sum())
+            self.sums.append(total(tensors[0]))
 
 
 def is_model_code(code: CodeType) -> bool:

@@ -1,7 +1,9 @@
 """What a run left as evidence for the checks: misused slots, attention, surprises, findings.
 
-for misuse in recording.evidence.misuses(frame=17):
-print(misuse.kind, misuse.first, misuse.last)
+    for misuse in recording.evidence.misuses(frame=17):
+        print(misuse.kind, misuse.first, misuse.last)
+
+Rows come as the dataclasses of `evidence.py`, held against their annotations.
 """
 
 import sqlite3

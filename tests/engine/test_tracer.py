@@ -171,6 +171,17 @@ def test_infinity_is_told_from_nan() -> None:
     assert [op.nan_out for op in ops] == [INF, INF, NAN]
 
 
+def test_many_finite_halves_are_finite() -> None:
+    """Their sum is past 65,504."""
+    outside = torch.full((4096,), 100.0, dtype=torch.float16)
+    ops = traced(lambda: [(outside + 1).sort(), outside * 1000])
+    assert [(op.nan_in, op.nan_out) for op in ops] == [
+        (FINITE, FINITE),
+        (FINITE, FINITE),
+        (FINITE, INF),
+    ]
+
+
 def test_memory_that_nobody_wrote_is_not_looked_at() -> None:
     poison = [torch.full((1000,), float("nan")) for _ in range(50)]
     del poison
