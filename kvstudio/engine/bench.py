@@ -34,6 +34,7 @@ from kvstudio.engine.tracer import OpKnowledge, OpTracer
 from kvstudio.recording.spec import RunSpec, TraceLevel
 from kvstudio.recording.writer import RecordingWriter
 
+GROUPED = "english_2m_2026-10"  # grouped-query, and so small that Python is most of a step
 STEPS, ROUNDS, FRAMES = 20, 5, 40
 FRAME_MS = 80.0
 TEXT = "hello world, this is a test of how long it takes."
@@ -169,9 +170,17 @@ def measure(language: str = "english") -> list[Row]:
             "full": lambda: bench.held_frames("full")[0],
         }
     )
+    grouped = Bench(GROUPED)
+    few_heads = _in_turns({mode: partial(grouped.flow_lm_steps, mode) for mode in modes[1:3]})
     against = [
         _ratio("held, trace off, against the bare loop", frames["off"], frames["bare"], 1.03),
         _ratio("full trace against an empty mode", steps["full"], steps["empty"], 1.25),
+        _ratio(
+            f"full trace against an empty mode, {GROUPED}",
+            few_heads["full"],
+            few_heads["empty"],
+            1.7,
+        ),
         _ratio("full trace against LoggingMode", steps["full"], steps["logging"], 0.9),
         _ratio("full trace against DebugMode", steps["full"], steps["debug"], 0.6),
     ]
