@@ -10,7 +10,7 @@ from types import FrameType, TracebackType
 from typing import cast
 
 import shiboken6
-from PySide6.QtCore import QSocketNotifier, QTimer
+from PySide6.QtCore import QSize, QSocketNotifier, QTimer
 from PySide6.QtWidgets import QApplication
 
 import kvstudio
@@ -20,6 +20,7 @@ from kvstudio.app.settings import Settings
 from kvstudio.app.theme import Mode, apply_theme
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+TITLE_BAR_HEIGHT = 40  # at most; the window system tells it only once the window is there
 
 
 def run_window(path: Path | None, demo: bool, python: str | None) -> int:
@@ -39,7 +40,7 @@ def run_window(path: Path | None, demo: bool, python: str | None) -> int:
         window.open_recording(path)
     if demo:
         window.begin_demo()
-    window.show()
+    show_whole(window, settings)
     # After the first paint: the engine's imports would take the processor from it.
     QTimer.singleShot(0, window, lambda: engine.start(python))
     code = app.exec()
@@ -54,6 +55,16 @@ def run_window(path: Path | None, demo: bool, python: str | None) -> int:
     shiboken6.delete(window)
     shiboken6.delete(app)
     return code
+
+
+def show_whole(window: MainWindow, settings: Settings) -> None:
+    """Where it was last; the first time maximized if its status line would be off the screen."""
+    room = window.screen().availableSize()
+    needed = window.size() + QSize(0, TITLE_BAR_HEIGHT)
+    if settings.geometry.isEmpty() and needed.boundedTo(room) != needed:
+        window.showMaximized()
+    else:
+        window.show()
 
 
 def _show_unexpected_errors(window: MainWindow) -> None:

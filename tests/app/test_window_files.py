@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolBar
 
 from kvstudio.recording import protocol as p
-from kvstudio.recording.spec import RunSpec
+from kvstudio.recording.spec import ModelSource, RunSpec
 from tests.app.shell import enabled, frames, messages, press, recorded, status
 from tests.fakes import FakeRun
 
@@ -112,6 +112,19 @@ def test_a_recordings_settings_can_be_used_again(window: MainWindow, tmp_path: P
     window.open_recording(tmp_path / "a.kvrec")
     window.use_settings.trigger()
     assert window.setup.spec() == spec
+
+
+def test_the_settings_of_a_script_are_refused_in_words(window: MainWindow, tmp_path: Path) -> None:
+    filled_in = window.setup.form
+    spec = RunSpec(model=ModelSource("script", "a model of a script"), voice="of a script", text="")
+    FakeRun(tmp_path / "a.kvrec", spec=spec).run(2)
+    window.open_recording(tmp_path / "a.kvrec")
+    window.use_settings.trigger()
+    assert messages(window) == [
+        "This recording's settings cannot be used: it was recorded from a script, which chose "
+        "model, voice and texts"
+    ]
+    assert window.setup.form == filled_in
 
 
 def test_death_in_a_run_keeps_what_there_is(

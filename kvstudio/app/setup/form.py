@@ -85,8 +85,13 @@ class SetupForm:
 
     @classmethod
     def of_spec(cls, spec: RunSpec) -> "SetupForm":
-        """The form that makes `spec`, to go on from a recorded run."""
+        """The form that makes `spec`, to go on from a recorded run.
+
+        Raises SpecError if it was recorded from a script: no form makes those calls.
+        """
         model, kind = spec.model, spec.model.kind
+        if kind not in MODEL_KINDS:
+            raise SpecError("it was recorded from a script, which chose model, voice and texts")
         places: dict[str, dict[str, Any]] = {
             "language": {"language": model.value},
             "config": {"config": model.value},
