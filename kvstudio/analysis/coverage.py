@@ -11,12 +11,15 @@ class Coverage:
     def __init__(self) -> None:
         self._frames = 0
         self._first = ""
+        self._matters = False
 
     def look(self, view: FrameView) -> None:
         if view.frame.problem is not None:
             return  # the step did not come to its end
         attended = {each.cache for each in view.attentions}
         unseen = [step.cache for step in view.steps if step.cache.id not in attended]
+        # In an empty cache there was nothing to be read yet.
+        self._matters |= any(step.before for step in view.steps if step.cache in unseen)
         if unseen:
             self._frames += 1
             model = unseen[0].model
@@ -25,7 +28,7 @@ class Coverage:
 
     def gap(self) -> str | None:
         """What was not seen, in words; for a run that was traced in full."""
-        return f"{self._first} (frames: {self._frames})" if self._frames else None
+        return f"{self._first} (frames: {self._frames})" if self._matters else None
 
 
 def _words(frame: Frame, layers: str) -> str:

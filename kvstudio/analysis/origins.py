@@ -62,7 +62,7 @@ SPREADING = {"foreign-state", *NUMBERS}
 FOLLOWS: dict[str, set[str]] = {
     # What was moved or converted is another tensor, so its values may have been changed too.
     "device-mismatch": {"offset-skew", "offset-jump", "overwrite", "hole", *NUMBERS},
-    "dtype-mismatch": {"overwrite", *NUMBERS},
+    "dtype-mismatch": {"dtype-mismatch", "marker-missing", "overwrite", *NUMBERS},
     # Somebody else wrote, counted on or reset between two steps.
     "shared-state": {"capacity-exceeded", *COUNTED},
     "foreign-state": {"prefix-order", "marker-missing", *NUMBERS},

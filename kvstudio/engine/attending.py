@@ -65,20 +65,21 @@ class Looked:
     def _key_positions(self, newest: int) -> Cells:
         """Slots are positions, but in a ring that has come round: the newest that may be there."""
         shadow = self.shadow
-        if shadow.row.context is None or shadow.offset < shadow.geometry.slots:
-            return self.slots
         size = shadow.geometry.slots
+        grown = len(self.slots) > size  # by this very step, which a ring does not
+        if shadow.row.context is None or shadow.offset < size or grown:
+            return self.slots
         positions: Cells = newest - (newest - self.slots) % size
         return positions
 
     def _expected(self) -> int:
         """How many pairs of query and key there should be, as far as there are slots for them."""
         shadow = self.shadow
-        context = shadow.row.context
+        context, size = shadow.row.context, max(shadow.geometry.slots, len(self.slots))
         pairs = 0
         for query in range(shadow.offset, shadow.offset + len(self.allowed)):
             first = shadow.pad if context is None else max(shadow.pad, query - context + 1)
-            last = query if context is not None else min(query, shadow.geometry.slots - 1)
+            last = query if context is not None else min(query, size - 1)
             pairs += max(0, last - first + 1)
         return pairs
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from kvstudio.engine import replaying
@@ -20,6 +21,7 @@ from kvstudio.engine.attending import Looked, look_at_attention
 from kvstudio.engine.cells import Lying, beginning, masked_cells, slot_ranges
 from kvstudio.engine.geometry import Cells
 from kvstudio.engine.misusing import Misuses
+from kvstudio.engine.op_facts import describe
 from kvstudio.engine.raw_calls import Kept, RawCall
 from kvstudio.engine.shadow import NOBODY, CacheShadow, ShadowMemory
 from kvstudio.engine.sums import FINITE, NAN, sum_flags, worst
@@ -30,8 +32,11 @@ from kvstudio.recording.rows import Touch
 # They look whether a number is one, or only at the shape, which does no harm.
 HARMLESS = frozenset(
     "isnan isinf isfinite isneginf isposinf empty_like zeros_like ones_like full_like rand_like "
-    "randn_like new_empty new_empty_strided new_zeros new_ones new_full".split()
+    "randn_like new_empty new_empty_strided new_zeros new_ones new_full "
+    "eq ne lt le gt ge".split()
 )
+COPY_OP = torch.ops.aten.copy_.default
+COPY = describe(COPY_OP)
 
 
 @dataclass
@@ -72,7 +77,7 @@ class _Judge:
             if unsound:
                 coming_in = worst(unsound[each] for each in call.arguments[::3] if each in unsound)
             if call.kept is not None:
-                coming_in = worst((coming_in, self._follow(index, call, call.kept, coming_in)))
+                coming_in = self._follow(index, call, call.kept)
             out = self._totals[call.total] if call.total >= 0 else FINITE
             if call.facts.view:
                 out = coming_in  # as finite as what it looks at
@@ -86,10 +91,16 @@ class _Judge:
 
     # ---- one call that has to do with a cache --------------------------------------------------
 
-    def _follow(self, index: int, call: RawCall, kept: Kept, coming_in: int) -> int:
-        """Touches, copies, writes and uses of a call; whether NaN comes in from a cache."""
+    def _follow(self, index: int, call: RawCall, kept: Kept) -> int:
+        """Touches, copies, writes and uses of a call; whether NaN comes in, from a cache too."""
+        if short_name(call) == "_foreach_copy_":
+            single, pairs = call._replace(facts=COPY), zip(*kept.args[:2], strict=True)
+            copies = [Kept(COPY_OP, pair, {}, None) for pair in pairs]
+            return worst(self._follow(index, single, each) for each in copies)
         target = _target(call, kept)
         given = [(each, self._lying(each)) for each in tensors_in((kept.args, kept.kwargs))]
+        # Of a tensor that grew a cache, or copies one, only some cells are NaN.
+        coming_in = worst(self._unsound.get(id(each), FINITE) for each, lying in given if not lying)
         sources = [(each, lying) for each, lying in given if each is not target]
         nan = any(self._holds_nan(lying) for _, lying in sources)
         for _, lying in sources:
@@ -97,13 +108,16 @@ class _Judge:
         if target is not None:
             self._write(index, call, kept, target, nan or coming_in == NAN)
         elif call.facts.carries:
-            self._carry(kept)
+            carried = self._carry(kept)
+            if carried is not None and any(lying for _, lying in sources):
+                # What of the cache it left out, as `where` may, does not come in.
+                nan = self._holds_nan(Lying(*found) for found in carried)
         else:
             looked = self._attention(index, call, kept)
             if short_name(call) not in HARMLESS:
                 for _, lying in given:
                     self._misuses.use(index, lying, looked)
-        return NAN if nan else FINITE
+        return NAN if nan else coming_in
 
     def _lying(self, tensor: Tensor) -> list[Lying]:
         """Where in the caches a tensor lies, or what of them it is a copy of."""
@@ -170,11 +184,13 @@ class _Judge:
             return None
         return labels.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
 
-    def _carry(self, kept: Kept) -> None:
-        """The result holds copies: the same op on labels tells of which cells."""
+    def _carry(self, kept: Kept) -> list[tuple[CacheShadow, Cells, NDArray[np.bool_]]] | None:
+        """The result holds copies: the same op on labels tells of which cells; None: not known."""
         labels = replaying.carried(kept, self._labels)
-        if labels is not None and isinstance(kept.result, Tensor):
-            self._label(kept.result, labels)
+        if labels is None or not isinstance(kept.result, Tensor):
+            return None
+        self._label(kept.result, labels)
+        return self._memory.cells_of_labels(labels)
 
     def _label(self, tensor: Tensor, labels: Tensor | None) -> None:
         storage = tensor.untyped_storage()

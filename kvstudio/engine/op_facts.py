@@ -14,7 +14,8 @@ CARRIERS = frozenset(
     "clone _to_copy contiguous cat stack index_select index gather take repeat repeat_interleave "
     "where masked_fill slice_scatter select_scatter roll flip constant_pad_nd copy lift_fresh "
     "expand_copy slice_copy view_copy permute_copy transpose_copy select_copy as_strided_copy "
-    "unfold_copy tril triu".split()
+    # Nor do these hide anything, and `isfinite` is made of `abs`.
+    "unfold_copy tril triu abs neg".split()
 )
 
 

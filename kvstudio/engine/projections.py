@@ -72,6 +72,8 @@ class Projection:
         several = np.broadcast_to(keys, (len(many), *keys.shape))
         if self.fits(several, np.broadcast_to(values, several.shape), many).any():
             return "rotated"
+        if not keys.any() or not values.any():
+            return "foreign"
         distinct = len(np.unique([keys, values]))
         return "rounded" if 2 < distinct < FEW * 2 * keys.size else "foreign"
 
@@ -172,7 +174,7 @@ def _projection(attention: Any) -> Projection | None:
     inputs = getattr(attention, "embed_dim", None)
     if not (project and heads and period and dim and inputs) or 2 * heads * dim <= inputs + PROBES:
         return None
-    with torch.no_grad():
+    with torch.no_grad(), torch.autocast("cpu", enabled=False):
         try:
             matrix = project(torch.eye(inputs))[:, -2 * heads * dim :].T  # [2 * H * D, d]
         except (RuntimeError, TypeError):
@@ -189,7 +191,7 @@ def _holds(made: Projection, project: Any, rope: Any, inputs: int) -> bool:
     """Whether what the layer computes is what we think that it computes, on a trial input."""
     size = made.heads * made.dim
     trial = torch.from_numpy(np.random.default_rng(1).normal(size=(1, 1, inputs))).float()
-    with torch.no_grad():
+    with torch.no_grad(), torch.autocast("cpu", enabled=False):
         try:
             out = project(trial)[..., -2 * size :].view(1, 1, 2, made.heads, made.dim)
             _, keys = rope(out[:, :, 0], out[:, :, 0], offset=torch.tensor(TRIAL_POSITION))

@@ -15,7 +15,7 @@ from kvstudio.engine.raw_calls import Kept, RawCall
 Labels = Callable[[Tensor], Tensor | None]
 # Arguments that say of which kind the result is to be; labels stay what they are.
 KIND = frozenset({"dtype", "device", "memory_format", "layout", "pin_memory", "non_blocking"})
-PLAIN_COPIES = frozenset({"clone", "_to_copy", "contiguous", "lift_fresh", "copy"})
+PLAIN_COPIES = frozenset({"clone", "_to_copy", "contiguous", "lift_fresh", "copy", "abs", "neg"})
 # They write to some elements of their target only, which indices or a mask pick.
 PICKING = frozenset(
     "index_copy_ index_put_ _index_put_impl_ index_fill_ scatter_ masked_fill_ masked_scatter_ "

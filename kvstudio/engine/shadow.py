@@ -92,13 +92,23 @@ class ShadowMemory:
     rows: Mapping[str, Cache]
     caches: dict[str, CacheShadow] = field(default_factory=dict)
     copies: dict[Any, torch.Tensor] = field(default_factory=dict)
+    _starts: dict[str, set[int]] = field(default_factory=dict)  # offsets where chunks began
 
     def begin(self, state: ModelState) -> None:
-        """A chunk begins on `state`; a cache that was followed already keeps its history."""
+        """A chunk begins on `state`; a cache that was followed already keeps its history.
+
+        One that was set back to where an earlier chunk began is to be written again from there.
+        """
         for name, cache in self._present(state):
-            known = self.caches.get(name)
+            known, start = self.caches.get(name), number(state[name], "offset")
+            starts = self._starts.setdefault(name, set())
             if known is not None and known.storage is not cache.untyped_storage():
                 del self.caches[name]
+                starts.clear()
+            elif known is not None and start in starts:
+                later = known.slots_of(np.arange(known.geometry.cells)) >= start
+                known.writer[later & (known.writer != NOBODY)] = LEFT_OVER
+            starts.add(start)
 
     def bind(self, state: ModelState) -> dict[Any, str]:
         """Looks the caches up by name, as a step is about to begin; their keys, by storage."""
@@ -145,7 +155,7 @@ class ShadowMemory:
         return [
             (name, cache)
             for name, cache in found
-            if cache is not None and cache.dim() == 5 and cache.device.type != "meta"
+            if cache is not None and cache.device.type != "meta" and _is_alone(cache)
         ]
 
     def _shadow_of(
@@ -170,10 +180,21 @@ class ShadowMemory:
             self._take_as_written(made, number(entry, "offset"), content)
         elif storage in self.copies:
             self._carry(before, made, self.copies[storage])
+            self._take_as_grown(made, number(entry, "offset"), content)
         else:
             keep = _same_slots(before, made)
             made.writer[keep[1]] = before.writer[keep[0]]
+            self._take_as_grown(made, number(entry, "offset"), content, before.geometry.slots)
         return made
+
+    def _take_as_grown(
+        self, made: CacheShadow, offset: int, content: torch.Tensor, first: int = 0
+    ) -> None:
+        """A step that grew its cache wrote into the new tensor before anybody knew of it."""
+        blank = torch.isnan(content).all(4).reshape(-1).numpy()
+        slots = made.slots_of(np.arange(made.geometry.cells))
+        grown = (slots >= first) & (slots < offset) & ~blank & ~made.zero
+        made.writer[grown & (made.writer == NOBODY)] = BASE
 
     def _take_as_written(self, made: CacheShadow, offset: int, content: torch.Tensor) -> None:
         """Slots below the offset are somebody's, unless they hold nothing but NaN.
@@ -208,6 +229,12 @@ def shape(cache: torch.Tensor) -> CacheGeometry:
     """Of a cache `[2, B, T, H, D]`."""
     _, batch, slots, heads, dim = cache.shape
     return CacheGeometry(batch, slots, heads, dim)
+
+
+def _is_alone(cache: torch.Tensor) -> bool:
+    """Whether a cache has a storage of its own, in the usual order; others are not followed."""
+    whole = cache.numel() * cache.element_size() == cache.untyped_storage().nbytes()
+    return cache.dim() == 5 and cache.is_contiguous() and whole
 
 
 def number(entry: Mapping[str, torch.Tensor], key: str) -> int:

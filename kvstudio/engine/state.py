@@ -127,14 +127,15 @@ class StateWatch:
         states, deltas = [], []
         written_caches = set()
         for watch, cache in self._present(state):
-            written = self._written(watch, cache, (touched or {}).get(watch.row.id, ()))
+            offset = offset_of(state[watch.row.name])
+            written = self._written(watch, cache, offset, (touched or {}).get(watch.row.id, ()))
             if written:
                 written_caches.add(watch.row.name)
             for first, last in written:
                 watch.nan[first:last] = nan_slots(cache[:, :, first:last])
                 values = slot_values(cache, first, last)
                 deltas.append(SlotDelta(watch.row.id, first, last, values))
-            watch.offset = offset_of(state[watch.row.name])
+            watch.offset = offset
             nan = int(watch.nan.sum())
             states.append(CacheState(watch.row.id, watch.offset, cache.shape[2], nan))
         changed = self._changed_tensors(state, written_caches)
@@ -168,13 +169,22 @@ class StateWatch:
         return found
 
     def _written(
-        self, watch: CacheWatch, cache: torch.Tensor, touched: Sequence[tuple[int, int]]
+        self,
+        watch: CacheWatch,
+        cache: torch.Tensor,
+        offset: int | None,
+        touched: Sequence[tuple[int, int]],
     ) -> list[tuple[int, int]]:
-        sums = checksums(cache)
+        sums, grown, offset = checksums(cache), 0, offset or 0
         if sums.shape != watch.sums.shape:  # replaced by a tensor of another capacity
+            grown = sums.shape[1] > watch.sums.shape[1] and (watch.offset or 0)
             watch.nan = nan_slots(cache)
             watch.sums = padded(watch.sums, sums)
         changed = (sums != watch.sums).any(0)
+        if grown:  # what it moved its offset over was written into a tensor nobody watched
+            new = cache[:, :, grown:offset].detach()
+            blank = (torch.isnan(new) | (new == 0)).all(4).all(3).all(1).all(0)
+            changed[grown : grown + len(blank)] |= ~blank.cpu().numpy()
         for first, last in touched:
             changed[first:last] = True
         watch.sums = sums

@@ -27,7 +27,7 @@ class ExpansionCheck:
             return
         recording = view.recording
         rows = failures(chunk_integrity(recording, view.chunk))
-        rows = [row for row in rows if not _is_old_nan(recording, row)]
+        rows = [row for row in rows if not (_is_old_nan(recording, row) or _grows(view, row))]
         rows.sort(key=lambda row: (row.check, row.words, row.failed_slot or 0, row.cache))
         for _, group in groupby(rows, lambda row: (row.check, row.words)):
             self._found.append(_finding(recording, view.frame, list(group)))
@@ -41,6 +41,17 @@ def _is_old_nan(recording: Recording, row: IntegrityRow) -> bool:
     slot = -1 if row.failed_slot is None else row.failed_slot
     before = [each.capacity_before for each in recording.expansions(row.chunk)]
     return row.check == "new slots NaN" and slot < min(before, default=0)
+
+
+def _grows(view: FrameView, row: IntegrityRow) -> bool:
+    """Whether a cache that was left too small was made larger by the step that needed it."""
+    state = view.states.get(row.cache)
+    return (
+        row.check == "shape grew"
+        and state is not None
+        and state.capacity > (row.failed_slot or 0)
+        and state.capacity >= (state.offset or 0)
+    )
 
 
 def _finding(recording: Recording, frame: Frame, rows: Sequence[IntegrityRow]) -> Finding:

@@ -43,7 +43,8 @@ class StoppingCheck:
 
     def findings(self, recording: Recording) -> list[Finding]:
         found = [each for each in (self._other, self._unfounded) if each is not None]
-        over = recording.facts.status == "finished" and recording.facts.reason == ENDED_BY_EOS
+        ended = recording.facts.reason == ENDED_BY_EOS or recording.spec.model.kind == "script"
+        over = recording.facts.status == "finished" and ended
         if self._unfounded is None and over and self._last is not None and not self._ended:
             found.append(_without_reason(self._last))
         return found

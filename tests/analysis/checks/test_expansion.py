@@ -32,6 +32,8 @@ def test_a_healthy_expansion(path: Path) -> None:
 )
 def test_a_failed_check_is_a_finding(path: Path, change: str, slot: int, says: str) -> None:
     tamper(path, f"UPDATE expansion SET {change} WHERE cache > 0")
+    if change.startswith("capacity"):
+        tamper(path, "UPDATE cache_state SET capacity = 20 WHERE cache > 0")
     (found,) = findings_of(ExpansionCheck, path)
     assert (found.kind, found.frame, found.phase) == ("expansion-corrupt", 1, "text")
     assert (found.layer, found.slots, found.count) == (1, (slot, slot + 1), 3)
@@ -41,6 +43,11 @@ def test_a_failed_check_is_a_finding(path: Path, change: str, slot: int, says: s
         "_expand_kv_cache was asked for 23 slots",
         "capacity went from 5 to 23",
     ]
+
+
+def test_a_cache_that_is_made_larger_by_the_step_that_needs_it(path: Path) -> None:
+    tamper(path, "UPDATE expansion SET capacity_after = capacity_before")
+    assert findings_of(ExpansionCheck, path) == []
 
 
 def test_each_failed_check_is_a_finding_of_its_own(path: Path) -> None:
