@@ -64,7 +64,9 @@ class ScriptWatch:
         self._shared.closing.set()
         self._turns.end()
         with self._flights:
-            self._flights.wait_for(lambda: self._in_flight == 0, END_S)
+            all_out = self._flights.wait_for(lambda: self._in_flight == 0, END_S)
+        if not all_out and self.problem is None:
+            self.problem = "the block ended in the midst of a step, whose frame is lost"
         with self._shared.lock:
             for strand in reversed(self._finder.strands):
                 self._flush(strand)

@@ -14,7 +14,14 @@ import kvstudio
 from kvstudio.engine.state import ModelState
 from kvstudio.engine.turns import Turns
 from kvstudio.recording.reader import Recording
-from tests.engine.scripts import demo_model, prefilled, steps, untouched, voice
+from tests.engine.scripts import (
+    demo_model,
+    in_one_thread,
+    prefilled,
+    steps,
+    untouched,
+    voice,
+)
 
 PATIENCE_S = 60
 
@@ -148,3 +155,29 @@ def test_one_thread_takes_turns_with_itself() -> None:
     for holder in ("a", "b", "a"):
         with turns.turn(holder, generating=False):
             pass
+
+
+def test_a_block_that_ends_in_the_midst_of_a_long_step(
+    tts: TTSModel, low: ModelState, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The recording does not claim to be whole."""
+    monkeypatch.setattr("kvstudio.engine.script_watch.END_S", 0.05)
+    begun, over = threading.Event(), threading.Event()
+
+    def wait(*_: object) -> None:
+        begun.set()
+        over.wait(30)
+
+    hook = tts.flow_lm.out_eos.register_forward_pre_hook(wait)
+    speaker = threading.Thread(target=in_one_thread, args=(tts, low, 2))
+    try:
+        with kvstudio.record(tts, tmp_path / "run.kvrec") as path:
+            speaker.start()
+            assert begun.wait(30)
+    finally:
+        over.set()
+        speaker.join()
+        hook.remove()
+    with Recording.open(path) as recording:
+        assert recording.facts.status == "failed"
+        assert "in the midst of a step" in recording.facts.reason
