@@ -1,5 +1,6 @@
 """What the engine holds: a model, a voice, and at most one run."""
 
+import gc
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -71,6 +72,7 @@ class Session:
         """Takes a model that has been loaded; `source` says what it is."""
         self.tts, self.source, self.voice = tts, source, None
         self._settings = pocket.Settings(tts)
+        _set_aside()
 
     def make_voice(self, source: str) -> dict[str, Any]:
         """Makes the voice state for the loaded model; the voice's card."""
@@ -231,6 +233,16 @@ class Session:
         except KVStudioError as unwritable:
             message = str(unwritable)
         return Outcome("failed", message, detail)
+
+
+def _set_aside() -> None:
+    """Spares the garbage collector the model and its libraries, half a million objects.
+
+    The ops of a frame are so many that it would walk through them every few frames.
+    """
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 def _require_device(device: str) -> None:
