@@ -183,10 +183,7 @@ class SetupPanel(Panel):
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(page)
-        # Once the new card has its place.
-        self.edits_section.card_unfolded.connect(
-            lambda card: QTimer.singleShot(0, card, lambda: scroll.ensureWidgetVisible(card, 0, 60))
-        )
+        self.edits_section.card_unfolded.connect(lambda card: _show_whole(scroll, card))
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addWidget(self.load)
@@ -278,3 +275,14 @@ class SetupPanel(Panel):
         if dropped is not None and dropped[0] != "recording":
             self.take_file(*dropped)
             event.acceptProposedAction()
+
+
+def _show_whole(scroll: QScrollArea, card: QWidget, passes: int = 3) -> None:
+    """Scrolls to a new card, again and again while the layout is still giving it its place.
+
+    The first pass comes before the scroll bar knows that the page has grown: it would stop at the
+    old end.
+    """
+    if passes:
+        scroll.ensureWidgetVisible(card, 0, 60)
+        QTimer.singleShot(0, card, lambda: _show_whole(scroll, card, passes - 1))
