@@ -52,7 +52,7 @@ class Looked:
             queries=len(self.allowed),
             keys=len(self.slots),
             position=shadow.offset,
-            slot=int(shadow.slots_of(written).min()) if len(written) else None,
+            slot=self._place(shadow.slots_of(written)),
             rope=rope,
             oldest=int(self.slots[last].min()) if len(last) else None,
             newest=int(self.slots[last].max()) if len(last) else None,
@@ -61,6 +61,15 @@ class Looked:
             outside=int(outside.sum()),
             missing=self._expected() - int((self.allowed & due).sum()),
         )
+
+    def _place(self, written: Cells) -> int | None:
+        """The first slot that was written; of a ring that has come round, the position it is."""
+        shadow = self.shadow
+        positions = shadow.offset + np.arange(len(self.allowed))
+        round_it = shadow.row.context is not None and shadow.offset >= shadow.geometry.slots
+        if round_it and set(positions % shadow.geometry.slots) == set(written.tolist()):
+            return shadow.offset
+        return int(written.min()) if len(written) else None
 
     def _key_positions(self, newest: int) -> Cells:
         """Slots are positions, but in a ring that has come round: the newest that may be there."""

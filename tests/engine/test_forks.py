@@ -124,6 +124,38 @@ def test_a_hook_that_asks_whether_the_cache_is_finite(
     assert max(seen) > 0
 
 
+def test_a_codec_whose_cache_is_a_ring(tmp_path: Path) -> None:
+    tts, path = demo_model(), tmp_path / "run.kvrec"
+    for layer in tts.mimi.decoder_transformer.transformer.layers:
+        _make_ring(layer.self_attn)
+    with kvstudio.record(tts, path):
+        say(tts, voice(tts))
+    report = kvstudio.check(path)
+    assert (found(report), report.verdict) == ([], "clean")
+
+
+def _make_ring(module: Any) -> None:
+    backend, size = module._cache_backend, module.context + 16
+    made = backend.init_state
+
+    def append(k: torch.Tensor, v: torch.Tensor, state: Any) -> Any:
+        if state is None:
+            return Backend.append_and_get(backend, k, v, state)
+        first, count = position(state), k.shape[1]
+        slots = torch.arange(first, first + count) % size
+        for half, new in zip(state["cache"], (k, v), strict=True):
+            half.index_copy_(1, slots, new)
+        used = min(size, first + count)
+        newest = first + count - 1
+        old = state["cache"][:, :, :used]
+        places = newest - (newest - torch.arange(used)) % size
+        keys, values, _, offset = handed(old[0], old[1], state)
+        return keys, values, places.view(1, -1), offset
+
+    backend.init_state = lambda batch, sequence_length, *how: made(batch, size, *how)
+    backend.append_and_get = append
+
+
 def test_a_state_that_is_set_back_to_its_voice(tmp_path: Path) -> None:
     tts, path = demo_model(), tmp_path / "run.kvrec"
     with kvstudio.record(tts, path):

@@ -18,6 +18,7 @@ from kvstudio.analysis.finding import (
 )
 from kvstudio.analysis.frame_view import FrameView
 from kvstudio.analysis.misused import first_run, misused
+from kvstudio.analysis.steps import Step
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Op
 
@@ -50,7 +51,7 @@ class CapacityCheck:
                 end = step.before + step.should_write
                 if end > step.capacity:
                     self._exceeded.add(step.cache, step.frame, (step.before, end))
-            elif step.offset > step.capacity:
+            elif step.offset > step.capacity and not _goes_round(view, step):
                 lost = (max(step.before, step.capacity), step.offset)
                 self._dropped.add(step.cache, step.frame, lost)
                 past_the_end.add(step.cache.id)
@@ -81,6 +82,14 @@ class CapacityCheck:
         if number is not None and op is not None:
             chain.append(op_link(op, "writes to a slice without slots"))
         return finding_of("dropped-write", group, message, chain=chain, op=op)
+
+
+def _goes_round(view: FrameView, step: Step) -> bool:
+    """Whether a cache that looks back only so far is a ring, which is written and never full."""
+    if step.cache.context is None:
+        return False
+    rows = [row for row in view.attentions if row.cache == step.cache.id]
+    return any(row.slot == row.position and row.keys <= step.capacity for row in rows)
 
 
 def _exceeded(recording: Recording, group: list[Sighting]) -> Finding:
