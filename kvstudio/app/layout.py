@@ -12,9 +12,9 @@
 +--------------------------------------+
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
 # What sits where, the first of each group in front; keys of panels.
@@ -31,6 +31,8 @@ FOOT: Group = ("audio",)
 LEFT_WIDTHS = (316, 360)
 RIGHT_SHARE = 0.31
 HEIGHTS = ((UPPER, 0.34), (LOWER, 0.23), (RIGHT, 0.29), (BOTTOM, 0.12), (FOOT, 0.2))
+
+SETTLING_MS = 1500  # until then a window system has given a new window the size it asked for
 
 ACROSS, DOWN = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
 # (beside which group, which group, in which direction); every split divides the first one's place.
@@ -70,6 +72,26 @@ def resize(window: QMainWindow, docks: Mapping[str, QDockWidget]) -> None:
     for sizes, orientation in ((widths, ACROSS), (heights, DOWN)):
         sized = {group: docks[group[0]] for group in sizes if group[0] in docks}
         window.resizeDocks(list(sized.values()), [sizes[each] for each in sized], orientation)
+
+
+class Settling(QObject):
+    """Lays a new window out once more whenever it gets another size while it comes up.
+
+    A window that is shown maximized learns its size a moment later. A layout that was restored
+    before would then be stretched, and a little more so at each start.
+    """
+
+    def __init__(self, window: QMainWindow, lay_out: Callable[[], object]) -> None:
+        super().__init__(window)
+        self._lay_out = lay_out
+        window.installEventFilter(self)
+        QTimer.singleShot(SETTLING_MS, self, self.deleteLater)
+        lay_out()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            QTimer.singleShot(0, self, self._lay_out)
+        return super().eventFilter(watched, event)
 
 
 def _present(docks: Mapping[str, QDockWidget], group: Group) -> list[QDockWidget]:

@@ -216,6 +216,10 @@ class MainWindow(QMainWindow):
             except SpecError as error:
                 self.announcer.say(f"this recording's settings cannot be used: {error}")
 
+    def _lay_out(self) -> None:
+        if not self.restoreState(self.settings.layout(self.docks)):
+            layout.resize(self, self.docks)
+
     def _ask_export(self) -> None:
         self._show_dock("audio")
         cast("Exporter", self.panels["audio"]).ask_export()
@@ -239,8 +243,7 @@ class MainWindow(QMainWindow):
         super().showEvent(event)
         if not self._laid_out:
             self._laid_out = True
-            if not self.restoreState(self.settings.layout(self.docks)):
-                layout.resize(self, self.docks)
+            layout.Settling(self, self._lay_out)
             self.banner_bar.setVisible(bool(self.banner.messages))
             QTimer.singleShot(CLEANING_DELAY_MS, self, self._clean_folder)
 
