@@ -1,5 +1,6 @@
 """Cells of a cache: where an argument lies, as slot ranges, under a mask."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,11 +18,18 @@ class Lying:
 
     Attributes:
         unwritten: which of them nobody had written when they were copied, or by now.
+        known: the slot ranges of the cells, where they are looked up and need not be worked out.
     """
 
     shadow: CacheShadow
     cells: Cells
     unwritten: NDArray[np.bool_]
+    known: tuple[tuple[int, int, int], ...] | None = None
+
+    @property
+    def ranges(self) -> Sequence[tuple[int, int, int]]:
+        """Slot ranges (kv, first, last)."""
+        return slot_ranges(self.shadow, self.cells) if self.known is None else self.known
 
 
 def slot_ranges(shadow: CacheShadow, cells: Cells) -> list[tuple[int, int, int]]:

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from kvstudio.engine import replaying
 from kvstudio.engine.attending import Looked, look_at_attention
-from kvstudio.engine.cells import Lying, beginning, masked_cells, slot_ranges
+from kvstudio.engine.cells import Lying, beginning, masked_cells
 from kvstudio.engine.geometry import Cells
 from kvstudio.engine.misusing import Misuses
 from kvstudio.engine.op_facts import describe
@@ -125,7 +125,8 @@ class _Judge:
         shadow = self._storages.get(storage)
         if shadow is not None:
             cells = shadow.cells_of(tensor)
-            return [Lying(shadow, cells, shadow.writer[cells] == NOBODY)]
+            ranges = shadow.ranges_of(tensor) if len(cells) else ()
+            return [Lying(shadow, cells, shadow.writer[cells] == NOBODY, ranges)]
         labels = self._memory.copies.get(storage)
         if labels is None:
             return []
@@ -137,7 +138,7 @@ class _Judge:
 
     def _touch(self, index: int, lying: Iterable[Lying], *, write: bool) -> None:
         for each in lying:
-            for kv, first, last in slot_ranges(each.shadow, each.cells):
+            for kv, first, last in each.ranges:
                 touch = Touch(each.shadow.row.id, kv, first, last, write)
                 self._result.touches.setdefault(index, []).append(touch)
 

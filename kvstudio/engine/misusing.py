@@ -66,11 +66,21 @@ class Misuses:
         """`looked`: what an attention op attended to."""
         for each in lying:
             shadow = each.shadow
+            if self._is_sound(each):
+                continue
             self._add(index, "unwritten-read", shadow, each.cells[each.unwritten], looked)
             written = each.cells[~each.unwritten]
             late = shadow.slots_of(written) >= shadow.end(self._frame)
             late |= shadow.writer[written] == LEFT_OVER
             self._add(index, "stale-read", shadow, written[late], looked)
+
+    def _is_sound(self, lying: Lying) -> bool:
+        """Whether all cells were written in this run: the usual case, told at little cost."""
+        shadow = lying.shadow
+        left_over = shadow.writer[lying.cells] == LEFT_OVER
+        if lying.unwritten.any() or left_over.any():
+            return False
+        return max((last for _, _, last in lying.ranges), default=0) <= shadow.end(self._frame)
 
     def _add(
         self,

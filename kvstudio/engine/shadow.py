@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from kvstudio.engine.geometry import CacheGeometry, Cells, covered_cells
+from kvstudio.engine.geometry import CacheGeometry, Cells, covered_cells, covered_slots
 from kvstudio.recording.evidence import Fill
 from kvstudio.recording.rows import Cache
 
@@ -71,9 +71,11 @@ class CacheShadow:
 
     def cells_of(self, view: torch.Tensor) -> Cells:
         """The cells that a view of the cache's storage covers."""
-        return covered_cells(
-            self.geometry, int(view.storage_offset()), tuple(view.shape), tuple(view.stride())
-        )
+        return covered_cells(self.geometry, *_place(view))
+
+    def ranges_of(self, view: torch.Tensor) -> tuple[tuple[int, int, int], ...]:
+        """The slot ranges (kv, first, last) that it covers."""
+        return covered_slots(self.geometry, *_place(view))
 
 
 @dataclass
@@ -223,6 +225,11 @@ class Watched:
 
     def bind(self) -> dict[Any, str]:
         return self.memory.bind(self.state)
+
+
+def _place(view: torch.Tensor) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+    """Where in its storage a view lies: offset, shape and strides, in elements."""
+    return int(view.storage_offset()), tuple(view.shape), tuple(view.stride())
 
 
 def shape(cache: torch.Tensor) -> CacheGeometry:
