@@ -37,7 +37,7 @@ OP_COLUMNS = (
     ),
     OpColumn("frame", 5, lambda op, _: str(op.frame), right=True),
     OpColumn("op", 17, lambda op, _: op.name),
-    OpColumn("NaN", 8, lambda op, _: nan_words(op), title_tip="NaN or Inf taken → given"),
+    OpColumn("NaN", 9, lambda op, _: nan_words(op), title_tip="NaN or Inf taken → given"),
     OpColumn("role", 8, lambda op, _: "", title_tip=ROLE_TIP),  # the model knows more than the op
     OpColumn(
         "slots", 23, lambda op, labels: touches_words(op.touches, labels),

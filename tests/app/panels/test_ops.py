@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QFontMetrics, QGuiApplication
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from kvstudio.app import op_query
 from kvstudio.app.op_words import COLUMN, OP_COLUMNS
 from kvstudio.app.panels.ops import OpsPanel
+from kvstudio.app.table import CELL_PADDING
 from kvstudio.app.theme import apply_theme
 from kvstudio.app.workspace import Workspace
 from kvstudio.recording.rows import Op
@@ -112,7 +113,10 @@ def test_nan_is_told_in_words_and_in_bold(show: Show, whole: Path) -> None:
     panel = show(whole)
     assert set(listed(panel, "NaN")) == {"NaN→NaN"}
     index = panel.model.index(0, COLUMN["NaN"])
-    assert index.data(Qt.ItemDataRole.FontRole).bold()
+    font = index.data(Qt.ItemDataRole.FontRole)
+    assert font.bold()
+    needed = QFontMetrics(font).horizontalAdvance("NaN→NaN") + 2 * CELL_PADDING
+    assert panel.table.columnWidth(COLUMN["NaN"]) >= needed
     move(panel, frame=3)
     assert index.data(Qt.ItemDataRole.FontRole) is None
 
