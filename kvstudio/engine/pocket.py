@@ -233,12 +233,23 @@ def cache_rows(tts: TTS) -> list[Cache]:
                     batch=1,
                     heads=kv_heads(attention),
                     dim=head_dim(attention),
-                    context=getattr(attention, "context", None),
+                    context=_context(module, name, attention),
                     weight_dtype=dtype,
                     weight_device=device,
                 )
             )
     return rows
+
+
+def _context(model: torch.nn.Module, name: str, attention: Any) -> int | None:
+    """How many slots a layer is to look back: what its transformer was built for, if it says so.
+
+    The layer's own number is the one that attention goes by, and may be the one that is wrong.
+    """
+    with suppress(AttributeError):
+        transformer: Any = model.get_submodule(name.partition(".layers.")[0])
+        return None if transformer.context is None else int(transformer.context)
+    return getattr(attention, "context", None)
 
 
 def fresh_state(model: torch.nn.Module) -> dict[str, dict[str, torch.Tensor]] | None:
