@@ -115,10 +115,8 @@ class OpTracer(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
         if isinstance(result, Tensor):
             identity, dtype = id(result), result.dtype
             raw += (RESULTS, identity, result.shape, dtype)
-            if view:
-                known[identity] = inside
-            elif not writes:
-                known[identity] = inside if facts.carries else None
+            if view or not writes:
+                known[identity] = inside if view or facts.carries else None
             if checked and dtype in FLOATS:
                 # A sum of halves is soon past what a half can hold.
                 self.sums.append(result.sum(dtype=WIDE) if dtype is HALF else result.sum())
