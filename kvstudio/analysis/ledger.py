@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kvstudio.analysis.finding import layers_words, within
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Cache, CacheState, Chunk, Frame
 
@@ -113,8 +114,12 @@ def _sum_problems(chunk: Chunk) -> list[str]:
 
 
 def _offset_problems(states: Sequence[tuple[Cache, CacheState]]) -> list[str]:
+    """What is the same in several layers is said once."""
+    past: dict[tuple[int, int], list[Cache]] = {}
+    for cache, state in states:
+        if state.offset is not None and state.offset > state.capacity:
+            past.setdefault((state.offset, state.capacity), []).append(cache)
     return [
-        f"the offset {state.offset} of {cache.name} is past its capacity {state.capacity}"
-        for cache, state in states
-        if state.offset is not None and state.offset > state.capacity
+        f"the offset {offset} of {within(layers_words(caches))} is past the capacity {capacity}"
+        for (offset, capacity), caches in past.items()
     ]

@@ -69,7 +69,7 @@ def test_a_chunk_that_waits_for_its_prefill_has_not_failed_yet(tmp_path: Path) -
         ),
         (
             "UPDATE cache_state SET offset = 24 WHERE frame = 3 AND cache = 1",
-            "the offset 24 of transformer.layers.1.self_attn is past its capacity 23",
+            "the offset 24 of layer 1 is past the capacity 23",
         ),
         (
             "UPDATE chunk SET required_len = 20, capacity_before = 20, capacity_after = 20",

@@ -159,7 +159,7 @@ def test_a_chunk_that_is_not_expanded_yet_is_not_judged(show: Show, tmp_path: Pa
         ),
         (
             "UPDATE cache_state SET offset = 25 WHERE cache = 1",
-            "the offset 25 of transformer.layers.1.self_attn is past its capacity 23",
+            "the offset 25 of layer 1 is past the capacity 23",
             "✓✓",
             "voice 5, text 6, generated 14",
         ),
