@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from kvstudio.analysis.report import Report
     from kvstudio.recording.spec import TraceLevel
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def record(

@@ -29,7 +29,7 @@ from kvstudio.recording.writer import RecordingWriter
 
 SAMPLE_RATE = 24000
 FRAME_SAMPLES = 1920
-VERSIONS = {"python": "3.11.7", "torch": "2.13.0", "pocket_tts": "4.0.1", "kvstudio": "0.1.0"}
+VERSIONS = {"python": "3.11.7", "torch": "2.13.0", "pocket_tts": "4.0.1", "kvstudio": "0.2.0"}
 MODULE = "flow_lm.transformer.layers.{}.self_attn"
 FILE = "pocket_tts/modules/attention.py"
 SOURCE = "\n".join(f"line {number} of attention.py" for number in range(1, 200))
