@@ -274,7 +274,9 @@ class Recording:
 
     def _connect(self) -> None:
         self._connection = connect(self.path)
-        weakref.finalize(self, self._connection.close)  # a forgotten recording is no open file
+        forgotten = weakref.finalize(self, self._connection.close)  # is no open file
+        # Not at the end of the program: a thread may still be reading, and SQLite would crash.
+        forgotten.atexit = False
         self.ops = OpTable(self._connection, self.path)
         self.evidence = Evidence(self._connection, self.path)
         self._history = SlotHistory(self._connection)
