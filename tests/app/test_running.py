@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
+from kvstudio.app.layout import Settling
 from kvstudio.app.main_window import MainWindow
 from kvstudio.app.recordings_folder import RecordingsFolder
 from kvstudio.app.running import show_whole
@@ -57,11 +58,12 @@ def test_the_layout_of_a_maximized_window_stays_as_it_was(qtbot: QtBot, tmp_path
     show_whole(first, Settings())
     first.showMaximized()
     qtbot.waitUntil(lambda: first.height() > 700)
+    qtbot.waitUntil(lambda: first.findChild(Settling) is None)
     first.resizeDocks([first.docks["audio"]], [150], Qt.Orientation.Vertical)
-    qtbot.wait(1)
+    qtbot.wait(100)
     before = dock_heights(first)
     first.close()
     second = make_window(qtbot, tmp_path)
     show_whole(second, Settings())
-    qtbot.waitUntil(lambda: dock_heights(second) == before, timeout=1000)
+    qtbot.waitUntil(lambda: dock_heights(second) == before)
     second.close()
