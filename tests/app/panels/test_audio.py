@@ -243,7 +243,7 @@ def test_it_grows_frame_by_frame_as_if_read_at_once(
     other.resize(*SIZE)
     other.show()
     other.refresh_now()
-    assert view.grab().toImage() == other.view.grab().toImage()
+    qtbot.waitUntil(lambda: view.grab().toImage() == other.view.grab().toImage())
 
 
 def test_what_is_seen_stays_in_place_while_there_is_room(audio: AudioPanel, run: FakeRun) -> None:
