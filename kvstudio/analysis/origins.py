@@ -130,8 +130,8 @@ def _distance(finding: Finding) -> float:
     """How far from the cause its kind is; see `ORDER`."""
     if finding.kind == "foreign-state" and finding.phase == "decode":
         return ORDER.index("overwrite") + 0.5  # not the voice that was loaded, but what came in
-    if finding.kind == "hole" and finding.phase == "voice":
-        return ORDER.index("foreign-state") - 0.5  # an empty slot looks like a wrong one, too
+    if finding.kind in {"hole", "overwrite"} and finding.phase == "voice":
+        return ORDER.index("foreign-state") - 0.5  # such a slot looks like a wrong one, too
     return ORDER.index(finding.kind) if finding.kind in ORDER else len(ORDER)
 
 

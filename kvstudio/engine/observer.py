@@ -40,6 +40,7 @@ from kvstudio.engine.tracer import OpKnowledge
 from kvstudio.engine.tracing import Tracing
 from kvstudio.engine.wrapping import wrapped
 from kvstudio.recording.errors import UnwritableRecording
+from kvstudio.recording.evidence import Surprise
 from kvstudio.recording.rows import Chunk
 from kvstudio.recording.spec import TraceLevel
 from kvstudio.recording.writer import RecordingWriter
@@ -70,6 +71,7 @@ class Observer:
         self.tts, self.writer, self.gate = tts, writer, gate
         self._trace = trace
         self._voice, self._edits = voice, edits
+        self._voice_changes = list[Surprise]()  # since it was made
         self._rows = register_caches(tts, writer)
         began_ns = time.perf_counter_ns()
         self._tracing = Tracing(OpKnowledge(), trace, began_ns)
@@ -197,7 +199,9 @@ class Observer:
         return self._frames.next == 0
 
     def _add_voice_frame(self, state: ModelState) -> None:
-        self._frames.open(self._book.current.id, "voice").add_state(*self._flow.after(state))
+        pending = self._frames.open(self._book.current.id, "voice")
+        pending.add_state(*self._flow.after(state))
+        pending.add_entry({}, self._voice_changes)
         if self._voice is not None:
             self._tracing.adopt(self._voice)
         self._finish_frame(wait=False)

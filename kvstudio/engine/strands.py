@@ -205,6 +205,8 @@ class Strand(Observer):
         if self._book.current.continues is not None:
             return False
         first, self._voice = self.shared.voices.first_use(state)
+        if self._trace != "off":
+            self._voice_changes = self.shared.voices.changes(state)
         return first
 
     def _begin_chunk(self, state: ModelState, length: int | None) -> Any:

@@ -81,7 +81,7 @@ def _by_outsider(recording: Recording, group: list[Sighting]) -> Finding:
         "code that keeps a reference to the state: a cached voice, another thread, an edit."
     )
     link = Link(
-        f"{slots} changed between two steps, by no op of the model",
+        f"{slots} changed since they were written, by no op of the model",
         frame=frame.id,
         cache=first.cache.id,
         slot=first.slots[0],
