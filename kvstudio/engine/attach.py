@@ -59,18 +59,26 @@ def record(
     shared = Shared(tts, writer, trace, checks.frame_added)
     shared.gate.run()  # nothing is held
     watch = ScriptWatch(shared)
-    status, reason = "finished", "the script came to the end of its block"
     try:
         with watch.watching():
             yield path
     except BaseException as error:
         status, reason = _how_it_ended(error, writer)
+        with suppress(Exception):  # the script is to get its own
+            _finish(watch, checks, writer, status, reason)
         raise
-    finally:
+    _finish(watch, checks, writer, "finished", "the script came to the end of its block")
+
+
+def _finish(
+    watch: ScriptWatch, checks: LiveChecks, writer: RecordingWriter, status: str, reason: str
+) -> None:
+    try:
         watch.close()
         if watch.problem is not None:
             status, reason = "failed", watch.problem
         checks.finish(status)
+    finally:
         writer.finish(status, reason)
 
 

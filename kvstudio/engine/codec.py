@@ -1,15 +1,20 @@
 """Mimi's side of a run: the state that its decodes share, and when a decode is really over."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import torch
+
 from kvstudio.engine import pocket
+from kvstudio.engine.carrying import Carried
 from kvstudio.engine.fresh import FreshState
 from kvstudio.engine.model_threads import ModelThreads
+from kvstudio.engine.raw_calls import RawCall
 from kvstudio.engine.state import Entry, ModelState, StateWatch
 from kvstudio.engine.wrapping import wrapped
+from kvstudio.recording.evidence import Surprise
 from kvstudio.recording.rows import Cache
 
 INCREMENT_TIMEOUT_S = 5.0
@@ -46,18 +51,31 @@ class Codec:
         self._from_start = from_start
         self.state: ModelState | None = None
         self.watch = StateWatch("mimi", self._rows, look=self._look, fresh=self._fresh)
+        self._carried: Carried | None = None
+        self._latent: tuple[Any, ...] = ()
 
-    def begin_decode(self, state: ModelState) -> Entry:
+    def begin_decode(self, state: ModelState, latent: torch.Tensor) -> Entry:
         """A latent is about to be decoded with `state`; what it finds there."""
         if self.state is None:
             self.watch.begin(state, new=self._from_start)
         self.state = state
+        if self._look and self._carried is None:
+            self._carried = Carried(state, latent)
         self.incremented.clear()
         entry = self.watch.entry(state)
         if self._increments:
             return entry
         # Nobody told when the offsets were moved, so they may have been after they were looked at.
         return entry._replace(surprises=[s for s in entry.surprises if s.key != "offset"])
+
+    def lost(self, calls: Sequence[RawCall]) -> list[Surprise]:
+        """What the convolutions did not carry on in the decode that ended with these ops."""
+        carried, self._carried = self._carried, None
+        if carried is None or self.state is None:
+            return []
+        new_latent = carried.latent != self._latent
+        self._latent = carried.latent
+        return carried.lost(calls, self.state, new_latent=new_latent)
 
     @contextmanager
     def noting_increments(self, tts: pocket.TTS) -> Iterator[None]:
@@ -78,3 +96,11 @@ class Codec:
         result = original(*args, **kwargs)
         self.incremented.set()
         return result
+
+
+def decode_arguments(
+    args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[torch.Tensor, ModelState]:
+    """The latent and Mimi's state that `decode_from_latent` is given."""
+    latent = kwargs["latent"] if "latent" in kwargs else args[0]
+    return latent, kwargs["mimi_state"] if "mimi_state" in kwargs else args[1]

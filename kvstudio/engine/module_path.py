@@ -6,6 +6,7 @@ global hook in place every module call takes torch's slow path, which costs ten 
 
 import ctypes
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -14,6 +15,7 @@ import torch
 
 from kvstudio.engine.wrapping import wrapped
 
+ROPES_KEPT = 4096  # many times the layers of a model; a step that nobody traces clears none
 _stacks = threading.local()
 
 
@@ -25,14 +27,14 @@ def module_stack() -> list[str]:
     return stack
 
 
-def rope_positions() -> list[tuple[str, int]]:
-    """(module that asked, position) of every call of a rotary embedding in this thread, in order.
+def rope_positions() -> deque[tuple[str, int]]:
+    """(module that asked, position) of the last calls of rotary embeddings in this thread.
 
     Whoever reads it clears it.
     """
     if not hasattr(_stacks, "ropes"):
-        _stacks.ropes = []
-    ropes: list[tuple[str, int]] = _stacks.ropes
+        _stacks.ropes = deque(maxlen=ROPES_KEPT)
+    ropes: deque[tuple[str, int]] = _stacks.ropes
     return ropes
 
 
@@ -81,8 +83,11 @@ def _under_rotary(name: str) -> Callable[..., Any]:
 
 def number_in(value: object) -> int | None:
     """A whole number, also out of a tensor, without an op that would be traced as the model's."""
-    if isinstance(value, torch.Tensor):
-        if value.numel() == 0 or value.device.type != "cpu" or value.dtype != torch.int64:
-            return None
-        return ctypes.c_int64.from_address(value.data_ptr()).value
-    return int(value) if isinstance(value, (int, float)) else None
+    try:
+        if isinstance(value, torch.Tensor):
+            if value.numel() == 0 or value.device.type != "cpu" or value.dtype != torch.int64:
+                return None
+            return ctypes.c_int64.from_address(value.data_ptr()).value
+        return int(value) if isinstance(value, (int, float)) else None
+    except (RuntimeError, ValueError, OverflowError):  # a tensor without memory; NaN or infinity
+        return None

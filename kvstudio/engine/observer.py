@@ -23,7 +23,7 @@ import torch
 
 from kvstudio.engine import pocket
 from kvstudio.engine.chunks import ChunkBook, register_caches
-from kvstudio.engine.codec import Codec
+from kvstudio.engine.codec import Codec, decode_arguments
 from kvstudio.engine.expansion import caches_of, damaged_slots, measure
 from kvstudio.engine.faults.moment import Edits, Moment
 from kvstudio.engine.frames import Frames
@@ -160,8 +160,8 @@ class Observer:
 
     def _decode(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         self._threads.note()
-        state: ModelState = kwargs["mimi_state"] if "mimi_state" in kwargs else args[1]
-        pending, entry = self._frames.pending, self._codec.begin_decode(state)
+        latent, state = decode_arguments(args, kwargs)
+        pending, entry = self._frames.pending, self._codec.begin_decode(state, latent)
         if pending is not None:
             pending.add_entry(*entry)
         began = time.perf_counter_ns()
@@ -292,6 +292,7 @@ class Observer:
         if self._codec.state is not None:
             written = self._tracing.written(MIMI)
             pending.add_state(*self._codec.watch.after(self._codec.state, written))
+            pending.add_entry({}, self._codec.lost(self._tracing.calls(MIMI)))
         try:
             self._frames.close(problem)
         except UnwritableRecording as error:

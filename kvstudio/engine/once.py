@@ -35,7 +35,8 @@ class Once:
     def outcome(self, *args: Any, **kwargs: Any) -> Any:
         """What the caller is to get, whether or not the observer came to call it."""
         if self.raised is not None:
-            raise self.raised
+            error, self.raised = self.raised, None  # which holds frames that hold us
+            raise error
         return self._result if self._called else self(*args, **kwargs)
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import torch
 
 from kvstudio.engine import pocket
+from kvstudio.engine.codec import decode_arguments
 from kvstudio.engine.links import Link
 from kvstudio.engine.module_path import module_wrappers
 from kvstudio.engine.once import call_observed
@@ -124,13 +125,13 @@ class ScriptWatch:
         output = original(*args, **kwargs)
         strand: Strand | None = getattr(self._here, "strand", None)
         if strand is not None and isinstance(output, torch.Tensor):
-            strand.note_stop_logit(output)
+            self._note(strand.note_stop_logit, output)
         return output
 
     def _fed(self, original: Wrapper, *args: Any, **kwargs: Any) -> Any:
         strand: Strand | None = getattr(self._here, "strand", None)
         if strand is not None and args:
-            strand.note_fed(args[0])
+            self._note(strand.note_fed, args[0])
         return original(*args, **kwargs)
 
     def _increment(self, original: Wrapper, *args: Any, **kwargs: Any) -> Any:
@@ -234,7 +235,10 @@ class ScriptWatch:
             self._finder.turn_to(strand, begins=named.get("text_tokens") is not None)
             self._name_text(strand)
             self._here.strand = strand
-            strand.observe_step(call, *args, **kwargs)
+            try:
+                strand.observe_step(call, *args, **kwargs)
+            finally:
+                self._here.strand = None
 
     def _voice(self, call: Any, state: ModelState, args: Any, kwargs: Any) -> None:
         """A voice prefill; it becomes a frame when somebody speaks with it."""
@@ -246,8 +250,7 @@ class ScriptWatch:
         self._shared.voices.made(state, tracing)
 
     def _decode(self, call: Any, *args: Any, **kwargs: Any) -> None:
-        state = kwargs["mimi_state"] if "mimi_state" in kwargs else args[1]
-        latent = kwargs["latent"] if "latent" in kwargs else args[0]
+        latent, state = decode_arguments(args, kwargs)
         strand = self._finder.of_codec(state, latent, self._link_here)
         with self._turns.turn(strand.driven, generating=strand.alive):
             self._finder.turn_to(strand)
@@ -271,8 +274,12 @@ class ScriptWatch:
             self._flights.notify_all()
 
     def _flush(self, strand: Strand) -> None:
+        self._note(strand.flush)
+
+    def _note(self, note: Callable[..., None], *args: Any) -> None:
+        """Does something of ours in the midst of the model's own work."""
         try:
-            strand.flush()
+            note(*args)
         except Exception as error:  # noqa: BLE001 -- ours, which must not reach the model
             self._give_up(error)
 

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from kvstudio.engine import pocket
-from kvstudio.engine.codec import Codec
+from kvstudio.engine.codec import Codec, decode_arguments
 from kvstudio.engine.frames import Frames
 from kvstudio.engine.links import Link, StrandThreads
 from kvstudio.engine.observer import Observer
@@ -249,7 +249,7 @@ class Strand(Observer):
         pending = self._frames.pending
         if not self._codec_is_another or pending is None:
             if self._codec.state is None and self.link is None:
-                self._begin_codec(kwargs["mimi_state"] if "mimi_state" in kwargs else args[1])
+                self._begin_codec(decode_arguments(args, kwargs)[1])
             return super()._decode(original, *args, **kwargs)
         began = time.perf_counter_ns()
         audio = original(*args, **kwargs)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kvstudio.engine.judging import Judged, judge
 from kvstudio.engine.op_rows import op_rows, short_path, source_files
+from kvstudio.engine.raw_calls import RawCall
 from kvstudio.engine.shadow import ShadowMemory, Watched
 from kvstudio.engine.tracer import OpKnowledge, OpTracer
 from kvstudio.recording.evidence import Attention, Misuse
@@ -63,7 +64,7 @@ class Tracing:
             with tracer:
                 yield
         finally:
-            tracer.ropes = list(tracer.ropes)  # the thread's own list goes on
+            tracer.ropes = tracer.ropes.copy()  # the thread's own go on
             memory = None if watched is None else watched.memory
             with self._lock:
                 self._traced.append(Traced(number, tracer, memory))
@@ -78,6 +79,12 @@ class Tracing:
                 if touch.write and touch.last > touch.first:
                     ranges.setdefault(touch.cache, []).append((touch.first, touch.last))
         return ranges
+
+    def calls(self, part: int) -> list[RawCall]:
+        """The ops of a part so far."""
+        self._judge_all()
+        own = (each.judged for each in self._traced if each.part == part)
+        return [call for judged in own if judged is not None for call in judged.calls]
 
     def adopt(self, other: "Tracing") -> None:
         """Takes over what another tracing saw, such as that of the voice prefill."""

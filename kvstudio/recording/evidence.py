@@ -5,9 +5,12 @@ from typing import Literal
 
 MisuseKind = Literal["unwritten-read", "stale-read", "overwrite", "dropped-write"]
 Fill = Literal["nan", "zero", "other"]
-Found = Literal["changed", "fresh", "not fresh", "swapped", "rotated", "rounded", "foreign"]
-"""changed; fresh, as if just made; not fresh when it should be; or K and V that the layer's own
-weights cannot have made, and what they look like."""
+Found = Literal[
+    "changed", "fresh", "not fresh", "unread", "kept", "swapped", "rotated", "rounded", "foreign"
+]
+"""changed; fresh, as if just made; not fresh when it should be; written over unread; kept as it was
+though it was used; or K and V that the layer's own weights cannot have made, and what they look
+like."""
 Fed = Literal["marker", "latent", "zero", "nan", "other"]
 
 

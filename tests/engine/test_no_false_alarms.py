@@ -159,7 +159,7 @@ def _state(session: Session, folder: Path) -> str:
 @pytest.mark.parametrize("quantize", [False, True], ids=["float", "int8"])
 def test_many_frames_of_the_demo_model(tmp_path: Path, voice: str, quantize: bool) -> None:
     spec = RunSpec(ModelSource(quantize=quantize), voice=voice)
-    specs = varied(spec) + varied(replace(spec, temperature=0.7, seed=5), texts=(SHORT, MANY))
+    specs = varied(spec) + varied(replace(spec, temperature=0.7, seed=5), texts=(SHORT,))
     found, frames = every_run(specs, tmp_path)
     assert found == []
     assert frames > 500

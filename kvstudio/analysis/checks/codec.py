@@ -18,6 +18,8 @@ KINDS = {
     "fresh": "codec-state-reset",
     "not fresh": "codec-state-stale",
     "changed": "codec-state-stale",
+    "unread": "codec-state-reset",
+    "kept": "codec-state-stale",
 }
 WORDS = {
     "fresh": (
@@ -33,6 +35,23 @@ WORDS = {
         "not what the frame before had left. Somebody outside the model changed it: the sound "
         "breaks at the join of the frames. Look for another owner of the Mimi state."
     ),
+    "unread": (
+        "and wrote over it before it had read it. What the frame before left is lost: a click at "
+        "the join of the frames, or a rasp if it is every frame. Look at what the convolution does "
+        "to its state before it uses it."
+    ),
+    "kept": (
+        "and left it as it was, though it decoded another latent. The next frame goes on with what "
+        "is a frame too old: a click at the join of the frames, or a rasp if it is every frame. "
+        "Look at where the convolution stores its state."
+    ),
+}
+LINKS = {
+    "fresh": "found {} fresh",
+    "not fresh": "found {} not fresh",
+    "changed": "found {} changed",
+    "unread": "wrote over {} unread",
+    "kept": "left {} as it was",
 }
 
 
@@ -74,7 +93,7 @@ def _finding(recording: Recording, kind: str, seen: _Seen) -> Finding:
         f"{WORDS[first.found]} Entries: {names}."
     )
     link = Link(
-        f"{frame_words(frame)} found {names} {first.found}",
+        f"{frame_words(frame)} {LINKS[first.found].format(names)}",
         frame=frame.id,
         cache=caches.get(first.entry) if first.key == "cache" else None,
         slot=None if slots is None else slots[0],

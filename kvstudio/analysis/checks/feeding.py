@@ -29,13 +29,14 @@ class FeedingCheck:
         self._unmarked: Finding | None = None
         self._foreign: Finding | None = None
         self._count = 0
-        self._finite = False  # the latent of the frame before
+        self._finite: dict[int, bool] = {}  # the latent of the frame before, by chunk
 
     def look(self, view: FrameView) -> None:
         if view.frame.phase != "decode":
             return
-        fed, finite = view.fed, self._finite
-        self._finite = view.latent is not None and bool(np.isfinite(view.latent).all())
+        fed, finite = view.fed, self._finite.get(view.chunk.id, False)
+        latent = view.latent
+        self._finite[view.chunk.id] = latent is not None and bool(np.isfinite(latent).all())
         if fed is None:
             return
         if view.frame.step == 0:

@@ -1,11 +1,11 @@
 """nan-laundered: NaN went into an op and finite numbers came out, so nobody will see it again."""
 
-import re
 from dataclasses import replace
 
 from kvstudio.analysis.finding import Finding, Link, frame_words, op_link
 from kvstudio.analysis.frame_view import FrameView
 from kvstudio.analysis.normal import is_start_marker
+from kvstudio.analysis.producers import first_producer, layer_of
 from kvstudio.analysis.roles import hides_nan
 from kvstudio.recording.ops import part_word
 from kvstudio.recording.reader import Recording
@@ -46,12 +46,10 @@ def _is_start(view: FrameView, op: Op) -> bool:
     return is_start_marker(op, view.frame) or (first and before_flow_lm)
 
 
-def _layer(op: Op) -> int | str | None:
-    """The FlowLM layer that ran it, or the module of the codec."""
-    if part_word(op.part) == "mimi":
-        return op.module
-    within = re.match(r"flow_lm\.transformer\.layers\.(\d+)", op.module)
-    return None if within is None else int(within[1])
+def _before(view: FrameView, op: Op) -> Op | None:
+    """The op with which the NaN began, if that was seen in the same frame."""
+    producer = first_producer(view.recording, view.frame, part_word(op.part))
+    return producer if producer is not None and producer.id < op.id else None
 
 
 def _finding(view: FrameView, op: Op | None, marked: bool) -> Finding:
@@ -68,11 +66,13 @@ def _finding(view: FrameView, op: Op | None, marked: bool) -> Finding:
             f"took NaN, and {op.name} at {op.site[0]}:{op.site[1]} gave finite numbers. From here "
             "on the NaN cannot be seen, but what is computed from it is wrong"
         )
-    message = (
-        f"{frame_words(frame)[0].upper()}{frame_words(frame)[1:]} {what}. "
-        "Look at the ops before it: which gave NaN first?"
-    )
-    chain = []
+    producer = None if op is None else _before(view, op)
+    look = "Look at the ops before it: which gave NaN first?"
+    if producer is not None:
+        file, line, _ = producer.site
+        look = f"The NaN began with {producer.name} at {file}:{line}: look there."
+    message = f"{frame_words(frame)[0].upper()}{frame_words(frame)[1:]} {what}. {look}"
+    chain = [] if producer is None else [op_link(producer, "takes no NaN and gives one")]
     if op is not None:
         chain.append(op_link(op, "takes NaN and gives finite numbers"))
     if marked:
@@ -83,7 +83,7 @@ def _finding(view: FrameView, op: Op | None, marked: bool) -> Finding:
         message=message,
         frame=frame.id,
         phase=frame.phase,
-        layer=None if op is None else _layer(op),
+        layer=None if op is None else layer_of(op),
         op=None if op is None else op.name,
         site=None if op is None else f"{op.site[0]}:{op.site[1]}",
         chain=tuple(chain),

@@ -1,6 +1,5 @@
 """nan-produced and audio-nan: numbers that were computed and are none; and halves left NaN."""
 
-import re
 from dataclasses import replace
 from functools import partial
 
@@ -20,9 +19,9 @@ from kvstudio.analysis.finding import (
 )
 from kvstudio.analysis.frame_view import FrameView
 from kvstudio.analysis.nan_slots import HALVES, Half, NanWatch, nan_slots
+from kvstudio.analysis.producers import first_producer, layer_of
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Frame, Op
-from kvstudio.recording.schema import PARTS
 
 MODELS = ("flow_lm", "mimi")
 
@@ -84,7 +83,7 @@ class LatentNanCheck:
         frame = self._first
         if frame is None:
             return []
-        op = _first_producer(recording, frame, "flow_lm")
+        op = first_producer(recording, frame, "flow_lm")
         words = f"the latent of {frame_words(frame)} is NaN"
         message = (
             f"{words[0].upper()}{words[1:]}. FlowLM takes it for a start marker in the next step "
@@ -125,7 +124,7 @@ class UnfinishedNanCheck:
 
     def findings(self, recording: Recording) -> list[Finding]:
         frame = self._frame
-        ops = [] if frame is None else [_first_producer(recording, frame, m) for m in MODELS]
+        ops = [] if frame is None else [first_producer(recording, frame, m) for m in MODELS]
         op = next((each for each in ops if each is not None), None)
         if frame is None or op is None:
             return []
@@ -141,7 +140,7 @@ class UnfinishedNanCheck:
                 message=message,
                 frame=frame.id,
                 phase=frame.phase,
-                layer=_layer(op),
+                layer=layer_of(op),
                 op=op.name,
                 site=f"{op.site[0]}:{op.site[1]}",
                 chain=(op_link(op, "takes no NaN and gives one"),),
@@ -194,7 +193,7 @@ def _nan_audio(view: FrameView, sample: int) -> Finding:
 
 def _produced(recording: Recording, group: list[Sighting], kv: Half | None) -> Finding:
     first = group[0]
-    op = _first_producer(recording, first.frame, first.cache.model)
+    op = first_producer(recording, first.frame, first.cache.model)
     layers = layers_words([seen.cache for seen in group])
     message = (
         f"{layers}: NaN was computed and written to {kv or 'K and V'}, first in "
@@ -222,22 +221,6 @@ def _half_written(half: Half, group: list[Sighting]) -> Finding:
     words = f"{frame_words(first.frame)} should have written {where}"
     link = Link(words, frame=first.frame.id, cache=first.cache.id, slot=first.slots[0])
     return finding_of("hole", group, message, chain=[link], kv=half)
-
-
-def _first_producer(recording: Recording, frame: Frame, model: str) -> Op | None:
-    """The first op of a model that took no NaN and gave one, if ops were recorded."""
-    if model not in PARTS:  # the file may claim anything
-        return None
-    number = recording.evidence.nan_producer(frame.id, PARTS.index(model))
-    return None if number is None else recording.ops.get(number)
-
-
-def _layer(op: Op) -> int | str | None:
-    """The FlowLM layer that ran it, or the module of the codec."""
-    if op.part == PARTS.index("mimi"):
-        return op.module
-    inside = re.match(r"flow_lm\.transformer\.layers\.(\d+)", op.module)
-    return None if inside is None else int(inside[1])
 
 
 def _look_at(op: Op | None) -> str:

@@ -1,4 +1,4 @@
-"""offset-skew, offset-jump and codec-step-mismatch: offsets that differ, or move by something else.
+"""offset-skew, offset-jump, codec-step-mismatch: offsets that differ, or move by something else.
 
 Every layer of FlowLM sees every frame, so their offsets are equal; and a frame moves an offset by
 just the slots that it writes: a text prefill by its tokens, a decode step by 1, Mimi by its steps.
@@ -82,19 +82,26 @@ def _skew(recording: Recording, group: list[Sighting]) -> Finding:
 
 def _jump(step: Step, group: list[Sighting]) -> Finding:
     moved = step.offset - step.before
-    follows = (
-        "The slots in between were never written"
-        if moved > step.should_write
-        else "What was written before is overwritten"
-    )
     codec = step.cache.model == "mimi"
-    look = "increment_steps and mimi_steps_per_latent" if codec else "increment_step"
+    again = codec and moved < 0 and step.offset == step.should_write
+    if again:
+        kind, follows = "codec-state-reset", "What the frames before left is lost"
+        look = "who makes a new Mimi state while a latent is decoded"
+    else:
+        kind = "codec-step-mismatch" if codec else "offset-jump"
+        gap = moved > step.should_write
+        follows = (
+            "The slots in between were never written"
+            if gap
+            else "What was written before is overwritten"
+        )
+        look = "increment_steps and mimi_steps_per_latent" if codec else "increment_step"
     message = (
         f"{layers_words([seen.cache for seen in group])}: {frame_words(step.frame)} moved the "
-        f"offset by {moved}, from {step.before} to {step.offset}, but writes {step.should_write}. "
+        f"offset by {moved}, from {step.before} to {step.offset}, but writes {step.should_write}"
+        f"{': it began again at slot 0' if again else ''}. "
         f"{follows}. Look at {look} and at where the frame wrote, in the cache map."
     )
-    kind = "codec-step-mismatch" if codec else "offset-jump"
     return finding_of(kind, group, message, chain=_jump_chain(step))
 
 

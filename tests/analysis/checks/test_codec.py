@@ -80,3 +80,23 @@ def test_the_encoder_s_entries_come_last_for_it_takes_no_part_in_decoding(run: F
     ended(run)
     (found,) = findings_of(CodecStateCheck, run.path)
     assert (found.layer, found.count) == ("decoder.model.0", 2)
+
+
+def test_what_a_convolution_wrote_over_before_it_read_it(run: FakeRun) -> None:
+    for _ in range(2):
+        run.evidence = {"surprises": [codec("previous", "unread")]}
+        run.decode()
+    ended(run)
+    (found,) = findings_of(CodecStateCheck, run.path)
+    assert (found.kind, found.frame, found.count) == ("codec-state-reset", 2, 2)
+    assert "wrote over it before it had read it" in found.message
+    assert texts(found)[0] == "frame 2 (decode step 0) wrote over decoder.model.0.previous unread"
+
+
+def test_what_a_convolution_used_and_left_as_it_was(run: FakeRun) -> None:
+    run.decode()
+    run.evidence = {"surprises": [codec("partial", "kept")]}
+    ended(run)
+    (found,) = findings_of(CodecStateCheck, run.path)
+    assert (found.kind, found.frame) == ("codec-state-stale", 3)
+    assert texts(found)[0] == "frame 3 (decode step 1) left decoder.model.0.partial as it was"

@@ -53,3 +53,18 @@ def test_what_becomes_of_a_latent_that_is_nan_is_another_finding(tmp_path: Path)
     path = fed(tmp_path, "marker", "latent", "marker")
     tamper(path, "UPDATE latent SET \"values\" = x'0000c07f0000c07f' WHERE frame = 3")
     assert findings_of(FeedingCheck, path) == []
+
+
+def test_chunks_that_are_spoken_in_turns_each_go_on_with_their_own(tmp_path: Path) -> None:
+    """What one was fed is not held against the other's last latent, which may be NaN."""
+    run = begun(FakeRun(tmp_path / "run.kvrec"), steps=0)
+    for fed in ("marker", "other"):
+        run.evidence = {"fed": fed}
+        run.decode()
+    run.begin_chunk()
+    run.evidence = {"fed": "other"}
+    run.decode()
+    run.writer.finish("finished", "EOS")
+    tamper(run.path, "UPDATE frame SET step = 1 WHERE id = 4")
+    (found,) = findings_of(FeedingCheck, run.path)
+    assert (found.frame, found.count) == (3, 1), "of the new chunk's latents none was seen"

@@ -93,3 +93,16 @@ def test_a_latent_that_was_taken_for_the_start_marker(run: FakeRun) -> None:
     assert found.op == "aten.where.self"
     assert "FlowLM replaced it by the learned start vector as if speech began" in found.message
     assert texts(found)[1] == "a NaN latent was replaced by the start vector"
+
+
+def test_where_the_hidden_nan_began_is_told(run: FakeRun) -> None:
+    ended(run, 4)
+    laundered(run, 4, LINEAR, "flow_lm.transformer.layers.1.linear1")
+    tamper(
+        run.path,
+        "UPDATE op SET nan_in = 0, nan_out = 1, part = 2 "
+        "WHERE id = (SELECT min(id) + 1 FROM op WHERE frame = 4)",
+    )
+    (found,) = findings_of(LaunderingCheck, run.path)
+    assert "takes no NaN and gives one" in texts(found)[0]
+    assert f"{FILE}:11: look there." in found.message

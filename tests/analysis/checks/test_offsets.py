@@ -108,3 +108,11 @@ def test_mimi_stands_still_in_a_frame_that_was_not_decoded(path: Path) -> None:
         "UPDATE cache_state SET offset = offset - 4 WHERE cache = 4 AND frame = 7",
     )
     assert findings_of(OffsetJumpCheck, path) == []
+
+
+def test_mimi_that_begins_again_within_a_decode(path: Path) -> None:
+    """As a fork does that makes a new state inside of `decode_from_latent`."""
+    tamper(path, "UPDATE cache_state SET offset = 4 * (frame - 4) WHERE cache = 4 AND frame >= 5")
+    (found,) = findings_of(OffsetJumpCheck, path)
+    assert (found.kind, found.frame, found.layer) == ("codec-state-reset", 5, MIMI)
+    assert "it began again at slot 0. What the frames before left is lost" in found.message
