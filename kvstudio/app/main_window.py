@@ -190,13 +190,13 @@ class MainWindow(QMainWindow):
         control.update_possible()
 
     def _connect_cases(self) -> None:
-        cases = self.cases
+        cases, run = self.cases, self.control.run_whole
         self.engine.event_received.connect(cases.runs.take_event)
         self.engine.state_changed.connect(cases.runs.take_state)
-        cases.runs.run_requested.connect(
-            lambda spec, shown: self.control.run_whole(spec, shown=shown)
-        )
+        cases.runs.run_requested.connect(lambda spec, shown: run(spec, shown=shown))
         cases.panel_requested.connect(self._show_dock)
+        cases.secret.kept_changed.connect(self.findings.withhold)
+        self.findings.answer_requested.connect(cases.secret.tell_open)
         self.findings.cases_requested.connect(lambda: self._show_dock("cases"))
 
     def _show_dock(self, key: str) -> None:

@@ -1,4 +1,7 @@
-"""Hints, one more at each press, and the answer when it is asked for."""
+"""Hints, one more at each press, and the answer when it is asked for.
+
+The buttons are in a bar of their own, which does not move however much there is to read.
+"""
 
 from __future__ import annotations
 
@@ -20,37 +23,43 @@ PANEL_WORDS = {
 
 
 class HintsView(QWidget):
-    """Signals.
+    """What was said so far.
 
-    panel_requested: (key) the user wants to look where a hint points.
+    Attributes:
+        bar: the buttons.
+
+    Signals:
+        panel_requested: (key) the user wants to look where a hint points.
+        said: there is more to read.
+        answered: the answer is shown.
     """
 
     panel_requested = Signal(str)
+    said = Signal()
+    answered = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._case: Case | None = None
         self._shown = 0
-        heading = QLabel("Find it")
-        heading.setProperty("role", "section")
+        self.heading = _section("Hints")
         self.hints = self._label()
+        self.answer_heading = _section("The answer")
+        self.answer = self._label()
         self.more = QPushButton()
         self.reveal = QPushButton("Show the answer")
         self.reveal.setCheckable(True)
-        self.answer = self._label()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        for widget in (heading, self.hints, self.more, self.reveal, self.answer):
-            column.addWidget(widget)
+        self.bar = QWidget()
+        _stack(self, self.heading, self.hints, self.answer_heading, self.answer)
+        _stack(self.bar, _section("Find it"), self.more, self.reveal)
         self.more.clicked.connect(self._on_more_clicked)
-        self.reveal.toggled.connect(self._show)
+        self.reveal.toggled.connect(self._on_reveal_toggled)
         self.hints.linkActivated.connect(self.panel_requested)
         self.answer.linkActivated.connect(self.panel_requested)
 
     def show_case(self, case: Case | None) -> None:
         self._case, self._shown = case, 0
-        self.setVisible(case is not None)
+        self.bar.setVisible(case is not None)
         self.reveal.setChecked(False)
         self._show()
 
@@ -71,12 +80,14 @@ class HintsView(QWidget):
             return
         hints, color = self._case.hints, current_palette().accent
         self.hints.setText("".join(_hint_html(h, color) for h in hints[: self._shown]))
-        self.hints.setVisible(self._shown > 0)
+        for widget in (self.heading, self.hints):
+            widget.setVisible(self._shown > 0)
         left = len(hints) - self._shown
         first = "Give me a hint" if self._shown == 0 else "Another hint"
         self.more.setText(f"{first} ({left} left)" if left else "No more hints")
         self.more.setEnabled(left > 0)
-        self.answer.setVisible(self.reveal.isChecked())
+        for widget in (self.answer_heading, self.answer):
+            widget.setVisible(self.reveal.isChecked())
         self.reveal.setText("Hide the answer" if self.reveal.isChecked() else "Show the answer")
         where = _link("findings", "Findings", color)
         self.answer.setText(
@@ -86,6 +97,27 @@ class HintsView(QWidget):
     def _on_more_clicked(self) -> None:
         self._shown += 1
         self._show()
+        self.said.emit()
+
+    def _on_reveal_toggled(self, wanted: bool) -> None:
+        self._show()
+        if wanted:
+            self.answered.emit()
+            self.said.emit()
+
+
+def _section(words: str) -> QLabel:
+    label = QLabel(words)
+    label.setProperty("role", "section")
+    return label
+
+
+def _stack(whole: QWidget, *parts: QWidget) -> None:
+    column = QVBoxLayout(whole)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(6)
+    for part in parts:
+        column.addWidget(part)
 
 
 def _hint_html(hint: Hint, color: str) -> str:

@@ -1,4 +1,4 @@
-"""In place of the findings while there are none: why, and what is normal though it looks odd."""
+"""In place of the findings: why there are none to see, and what is normal though it looks odd."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ class EmptyPage(QScrollArea):
 
     Signals:
         cases_requested: the user wants to see what a finding looks like.
+        answer_requested: the user wants to see what was found, though it gives a case away.
     """
 
     cases_requested = Signal()
+    answer_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -28,6 +30,8 @@ class EmptyPage(QScrollArea):
         self.cases = QPushButton("Guided cases…")
         self.cases.setToolTip("Three faults to hear, find and understand, with the demo model")
         self.cases.clicked.connect(self.cases_requested)
+        self.answer = QPushButton("Show what was found")
+        self.answer.clicked.connect(self.answer_requested)
         page = QWidget()
         self.setWidget(page)
         self.setWidgetResizable(True)
@@ -38,11 +42,13 @@ class EmptyPage(QScrollArea):
         column.setSpacing(10)
         column.addWidget(self.words)
         column.addWidget(self.normal)
-        column.addWidget(self.cases, 0, Qt.AlignmentFlag.AlignLeft)
+        for button in (self.cases, self.answer):
+            column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch(1)
 
-    def say(self, words: str, *, offers_cases: bool) -> None:
+    def say(self, words: str, *, offers_cases: bool = False, offers_answer: bool = False) -> None:
         self.words.setText(words)
         self.words.setVisible(bool(words))
         self.cases.setVisible(offers_cases)
-        self.normal.setVisible(not offers_cases)
+        self.answer.setVisible(offers_answer)
+        self.normal.setVisible(not (offers_cases or offers_answer))

@@ -48,8 +48,11 @@ class FindingNotice(QObject):
             self._panel.verdict.flash()
         elif self._message is None or self._message not in self._banner.messages:
             self._message = self._banner.show_message(
-                f"Found: {found_words(news)}.", tone="note", action=("Show findings", self._open)
+                self._words(news), tone="note", action=("Show findings", self._open)
             )
+
+    def _words(self, news: p.Found) -> str:
+        return "Something was found." if self._panel.withholds else f"Found: {found_words(news)}."
 
     def _open(self) -> None:
         self._dock.show()

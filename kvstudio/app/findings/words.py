@@ -24,6 +24,12 @@ NORMAL = (
 )
 
 
+WITHHELD = (
+    "This run is a guided case. What was found here names its cause, so it waits until you have "
+    "looked for it yourself; the hints lead the way."
+)
+
+
 @dataclass(frozen=True)
 class VerdictWords:
     """How things stand: a glyph, a few words, and a sentence more."""

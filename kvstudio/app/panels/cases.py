@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from kvstudio.app.cases.case import guided_cases
@@ -12,6 +12,7 @@ from kvstudio.app.cases.case_list import CaseList
 from kvstudio.app.cases.hints_view import HintsView
 from kvstudio.app.cases.listening import CaseSound
 from kvstudio.app.cases.runs import CaseRuns
+from kvstudio.app.cases.secret import Secret
 from kvstudio.app.cases.sound_row import SoundRow
 from kvstudio.app.panel import Changed, Panel
 from kvstudio.app.player import Player
@@ -31,6 +32,7 @@ class CasesPanel(Panel):
 
     Attributes:
         runs: makes the runs; the window does what it asks for.
+        secret: whether what was found in the open recording is still to be found by the user.
 
     Signals:
         panel_requested: (key) a hint points at this panel.
@@ -47,6 +49,7 @@ class CasesPanel(Panel):
         super().__init__(workspace, parent)
         self.cases = guided_cases()
         self.runs = CaseRuns(self)
+        self.secret = Secret(workspace, self)
         self.sound = CaseSound(player or Player(), self)
         self.list = CaseList(self.cases)
         self.sounds = SoundRow()
@@ -56,6 +59,8 @@ class CasesPanel(Panel):
         self.list.run_requested.connect(self._on_list_run_requested)
         self.sounds.pressed.connect(self._on_sounds_pressed)
         self.hints.panel_requested.connect(self.panel_requested)
+        self.hints.answered.connect(self._on_hints_answered)
+        self.hints.said.connect(self._show_end)
         self.runs.changed.connect(self._show_state)
         self.sound.changed.connect(self._show_state)
         self.sound.failed.connect(self.sounds.say)
@@ -68,20 +73,27 @@ class CasesPanel(Panel):
     # ---- private ------------------------------------------------------------------------------
 
     def _arrange(self) -> None:
-        page = QWidget()
-        column = QVBoxLayout(page)
+        told = QWidget()
+        column = QVBoxLayout(told)
         column.setContentsMargins(10, 8, 10, 10)
         column.setSpacing(10)
         for part in (self.list, self.sounds, self.hints):
             column.addWidget(part)
         column.addStretch(1)
-        scroll = QScrollArea(widgetResizable=True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(page)
+        self.page = QScrollArea(widgetResizable=True)
+        self.page.setFrameShape(QFrame.Shape.NoFrame)
+        self.page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.page.setWidget(told)
+        line = QFrame()
+        line.setFixedHeight(1)
+        line.setStyleSheet("background: palette(mid);")
+        self.hints.bar.setContentsMargins(10, 6, 10, 10)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(scroll)
+        whole.setSpacing(0)
+        whole.addWidget(self.page, 1)
+        whole.addWidget(line)
+        whole.addWidget(self.hints.bar)
 
     @property
     def _case(self) -> Case | None:
@@ -112,7 +124,20 @@ class CasesPanel(Panel):
     def _on_list_run_requested(self) -> None:
         if self._case is not None:
             self.sound.stop()
+            self.secret.begin(self._case)
             self.runs.begin(self._case)
+
+    def _on_hints_answered(self) -> None:
+        if self._case is not None:
+            self.secret.tell(self._case)
+
+    def _show_end(self) -> None:
+        """What was said last, in sight; a label knows its height only when it is laid out."""
+        QTimer.singleShot(0, self, self._scroll_down)
+
+    def _scroll_down(self) -> None:
+        bar = self.page.verticalScrollBar()
+        bar.setValue(bar.maximum())
 
     def _on_sounds_pressed(self, names: tuple[str, ...]) -> None:
         have = self._recordings()

@@ -14,7 +14,7 @@ from kvstudio.app.findings.columns import finding_columns
 from kvstudio.app.findings.empty_page import EmptyPage
 from kvstudio.app.findings.jump import jump, origin
 from kvstudio.app.findings.verdict_line import VerdictLine
-from kvstudio.app.findings.words import empty_words, verdict_words
+from kvstudio.app.findings.words import WITHHELD, empty_words, verdict_words
 from kvstudio.app.panel import Changed, Panel
 from kvstudio.app.row_model import RowModel
 from kvstudio.app.settings import Settings
@@ -39,16 +39,19 @@ class FindingsPanel(Panel):
 
     Signals:
         cases_requested: the user wants to see the guided cases.
+        answer_requested: the user wants to see what is withheld.
     """
 
     title = "Findings"
     key = "findings"
 
     cases_requested = Signal()
+    answer_requested = Signal()
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(workspace, parent)
         self._labels: dict[int, str] = {}
+        self.withholds = False
         self.verdict = VerdictLine()
         self.model: RowModel[Finding] = RowModel(finding_columns(lambda: self._labels), self)
         self.table = Table("findings", self.model, [c.chars for c in self.model.columns])
@@ -61,6 +64,7 @@ class FindingsPanel(Panel):
         self.table.clicked.connect(self.go_to_origin)
         self.chain.link_chosen.connect(self._on_chain_link_chosen)
         self.empty.cases_requested.connect(self.cases_requested)
+        self.empty.answer_requested.connect(self.answer_requested)
         self.splitter.splitterMoved.connect(self._on_splitter_moved)
 
     def refresh(self, changed: Changed) -> None:
@@ -73,16 +77,24 @@ class FindingsPanel(Panel):
             self.chain.restyle()
         self.verdict.say(verdict_words(watch))
         count = len(self.model.rows)
-        self.model.show(watch.findings)
-        is_empty = not watch.findings
+        self.model.show(() if self.withholds else watch.findings)
+        is_empty = not self.model.rows
         self.splitter.setHidden(is_empty)
         self.empty.setVisible(is_empty)
         if len(self.model.rows) != count:
             self._divide()
-        self.empty.say(empty_words(watch), offers_cases=recording is None)
+        if watch.findings:
+            self.empty.say(WITHHELD, offers_answer=True)
+        else:
+            self.empty.say(empty_words(watch), offers_cases=recording is None)
         chosen = watch.chosen
         self.table.select(self.model.rows.index(chosen) if chosen in self.model.rows else None)
         self.chain.show_finding(chosen, self._labels)
+
+    def withhold(self, wanted: bool) -> None:
+        """Whether what was found is not told before the user asks for it; how much is."""
+        self.withholds = wanted
+        self.mark(Changed.FINDINGS)
 
     def go_to_origin(self) -> None:
         """Moves the cursor to where the chosen finding begins."""

@@ -12,8 +12,9 @@ from kvstudio.app.panels_list import PANELS
 from kvstudio.recording import protocol as p
 from kvstudio.recording.recipes import RECIPES, values_of
 from kvstudio.recording.spec import RunSpec
+from tests.app.findings.made import UNWRITTEN
 from tests.app.panels.stand_in_player import StandInPlayer
-from tests.app.shell import frames
+from tests.app.shell import frames, messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -164,3 +165,94 @@ def test_the_demo_and_the_help_menu_offer_them(
     window.docks["setup"].raise_()
     window.begin_demo()
     qtbot.waitUntil(lambda: not window.cases.visibleRegion().isEmpty())
+
+
+def test_the_buttons_of_the_hints_stay_where_they_are(
+    window: MainWindow, cases: CasesPanel, engine: FakeEngine, qtbot: QtBot
+) -> None:
+    window.resize(1280, 800)
+    bar = cases.hints.bar
+
+    def place() -> tuple[int, int, int]:
+        qtbot.wait(30)  # laid out
+        return bar.y(), cases.hints.more.y(), cases.hints.reveal.y()
+
+    qtbot.waitUntil(lambda: bar.geometry().bottom() == cases.rect().bottom())
+    first = place()
+    for button in cases.list.buttons:
+        button.setChecked(True)
+        assert place() == first
+    finished(cases, engine, qtbot)
+    for _ in CASES[2].hints:
+        cases.hints.more.click()
+        assert place() == first
+    cases.hints.reveal.click()
+    assert place() == first
+    bottom = cases.page.verticalScrollBar()
+    qtbot.waitUntil(lambda: bottom.value() == bottom.maximum())
+    assert not cases.hints.answer.visibleRegion().isEmpty()
+
+
+def solved(window: MainWindow) -> bool:
+    """Whether the findings are told."""
+    window.findings.refresh_now()
+    told = window.findings.model.rowCount() > 0
+    assert window.findings.empty.isHidden() == told
+    return told
+
+
+@pytest.fixture
+def found(engine: FakeEngine) -> FakeEngine:
+    """Finds something in every run."""
+    engine.findings = [UNWRITTEN]
+    return engine
+
+
+def test_what_was_found_waits_until_the_user_asks(
+    window: MainWindow, cases: CasesPanel, found: FakeEngine, qtbot: QtBot
+) -> None:
+    finished(cases, found, qtbot)
+    assert not solved(window)
+    findings = window.findings
+    assert findings.verdict.title.text() == "1 finding"
+    assert "guided case" in findings.empty.words.text()
+    assert UNWRITTEN.kind not in findings.empty.words.text()
+    cases.hints.more.click()
+    assert not solved(window)
+    findings.empty.answer.click()
+    assert solved(window)
+    assert UNWRITTEN.message in findings.chain.toPlainText()
+    finished(cases, found, qtbot)  # known once, it is no secret any more
+    assert solved(window)
+
+
+def test_the_answer_shows_what_was_found_also_in_a_run_made_again(
+    window: MainWindow, cases: CasesPanel, found: FakeEngine, qtbot: QtBot
+) -> None:
+    finished(cases, found, qtbot)
+    window.control.restart()
+    qtbot.waitUntil(lambda: found.state == "held")
+    window.control.run()
+    qtbot.waitUntil(lambda: found.state == "ready")
+    assert not solved(window)
+    cases.hints.reveal.click()
+    assert solved(window)
+
+
+def test_any_other_run_hides_nothing(
+    window: MainWindow, cases: CasesPanel, found: FakeEngine, qtbot: QtBot
+) -> None:
+    finished(cases, found, qtbot)
+    assert not solved(window)
+    window.control.run()
+    qtbot.waitUntil(lambda: found.state == "running")
+    qtbot.waitUntil(lambda: found.state == "ready")
+    assert solved(window)
+
+
+def test_a_message_names_nothing_that_waits(
+    window: MainWindow, cases: CasesPanel, found: FakeEngine, qtbot: QtBot
+) -> None:
+    window.docks["findings"].hide()
+    finished(cases, found, qtbot)
+    assert messages(window) == ["Something was found."]
