@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from textwrap import fill
+from typing import cast
 
 from PySide6.QtCore import QObject, QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence
@@ -20,9 +22,14 @@ from kvstudio.app.findings.break_menu import BreakMenu
 from kvstudio.app.painting.icons import IconName, icon
 from kvstudio.app.run_control import Move, RunControl
 from kvstudio.app.theme import Palette
+from kvstudio.app.words import counted
 from kvstudio.app.workspace import Workspace
 
 LAST_FRAME = 1_000_000
+
+
+BESIDE = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+POPUP = QToolButton.ToolButtonPopupMode.MenuButtonPopup
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,7 @@ class Transport(QObject):
         self.breaks = breaks
         self._control, self._workspace, self._window = control, workspace, window
         self.actions: dict[str, QAction] = {}
+        self.buttons: dict[Move, QToolButton] = {}
         moves: dict[Move, Callable[[], object]] = {
             "load": control.load,
             "step": control.step,
@@ -97,6 +105,7 @@ class Transport(QObject):
         self.frame_words.setMinimumWidth(width)
         self._run_to: QInputDialog | None = None
         control.possible_changed.connect(self.update_actions)
+        breaks.kinds_changed.connect(self.update_actions)
         workspace.recording_opened.connect(self.update_frame)
         workspace.recording_opened.connect(self.update_actions)
         workspace.frames_added.connect(self.update_frame)
@@ -125,12 +134,14 @@ class Transport(QObject):
             if entry.move in BREAKS_BEFORE:
                 bar.addSeparator()
             bar.addAction(self.actions[entry.move])
-            button = bar.widgetForAction(self.actions[entry.move])
-            if entry.move in WITH_WORDS and isinstance(button, QToolButton):
-                button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-            if entry.move == "run_to_finding" and isinstance(button, QToolButton):
-                button.setMenu(self.breaks)
-                button.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+            button = self.buttons[entry.move] = cast(
+                "QToolButton", bar.widgetForAction(self.actions[entry.move])
+            )
+            if entry.move in WITH_WORDS:
+                button.setToolButtonStyle(BESIDE)
+        self.buttons["run_to_finding"].setMenu(self.breaks)
+        self.buttons["run_to_finding"].setPopupMode(POPUP)
+        self.update_actions()
         space = QWidget()
         space.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         bar.addWidget(space)
@@ -146,6 +157,7 @@ class Transport(QObject):
             self.actions[entry.move].setIcon(icon(entry.icon, palette))
         for name in CURSOR_ICONS:
             self.actions[name].setIcon(icon(name, palette))
+        self._keep_places()
 
     def update_actions(self) -> None:
         for entry in ENTRIES:
@@ -195,8 +207,35 @@ class Transport(QObject):
         for entry in ENTRIES:
             if entry.move in MOVING:
                 action = self.actions[entry.move]
-                action.setIconText(f"New run: {entry.short.lower()}" if anew else entry.short)
+                action.setIconText(_words(entry, anew=anew))
                 action.setToolTip(f"{ANEW if anew else ''}{entry.tip} ({entry.keys})")
+        self._say_breaks()
+
+    def _say_breaks(self) -> None:
+        """Whoever has a run hold at findings sees it on the button that has their list."""
+        kinds, action = self.breaks.kinds, self.actions["run_to_finding"]
+        if "run_to_finding" in self.buttons:
+            style = BESIDE if kinds else Qt.ToolButtonStyle.ToolButtonIconOnly
+            self.buttons["run_to_finding"].setToolButtonStyle(style)
+        if kinds:
+            is_any = self.breaks.every.isChecked()
+            words = "Break on any" if is_any else counted(len(kinds), "break")
+            action.setIconText(f" {words}")  # the picture comes close
+            held_at = "any finding" if is_any else ", ".join(kinds)
+            action.setToolTip(f"{action.toolTip()}\n{fill(f'Every run holds at: {held_at}', 80)}")
+
+    def _keep_places(self) -> None:
+        """A button is as wide as its longest words, so that nothing beside it ever moves."""
+        for entry in ENTRIES:
+            if entry.move in WITH_WORDS and entry.move in self.buttons:
+                button, action = self.buttons[entry.move], self.actions[entry.move]
+                shown, widths = action.iconText(), []
+                button.ensurePolished()
+                for anew in (False, entry.move in MOVING):
+                    action.setIconText(_words(entry, anew=anew))
+                    widths.append(button.sizeHint().width())
+                action.setIconText(shown)
+                button.setMinimumWidth(max(widths))
 
     def _add_cursor_actions(self) -> None:
         move, step = self._workspace.move, self._workspace.step_cursor
@@ -239,3 +278,7 @@ class Transport(QObject):
         else:
             self._workspace.move(frame=self._workspace.cursor.frame, following=False)
         self.update_frame()
+
+
+def _words(entry: _Entry, *, anew: bool) -> str:
+    return f"New run: {entry.short.lower()}" if anew else entry.short

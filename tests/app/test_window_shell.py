@@ -111,6 +111,20 @@ def test_about_names_the_engines_versions(window: MainWindow) -> None:
     assert "PySide6" in words
 
 
+def test_the_tool_bar_stays_put_when_its_words_change(window: MainWindow, tmp_path: Path) -> None:
+    buttons = window.transport.buttons
+
+    def places() -> list[tuple[int, int]]:
+        return [(each.x(), each.width()) for each in buttons.values()]
+
+    before, words = places(), buttons["step"].text()
+    assert window.open_recording(recorded(tmp_path / "a.kvrec"))
+    assert (words, buttons["step"].text()) == ("Step", "New run: step")
+    QTest.qWait(30)
+    assert places() == before
+    assert buttons["step"].sizeHint().width() <= buttons["step"].width()
+
+
 def test_tooltips_name_their_keys(window: MainWindow) -> None:
     for move in MOVES:
         action = window.transport.actions[move]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
+
 from kvstudio.analysis.origins import ORDER
 from kvstudio.app.findings.break_menu import BreakMenu
 from kvstudio.app.findings.kinds import KIND_WORDS
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from tests.fake_engine import FakeEngine
 
     Open = Callable[..., MainWindow]
+
+ICON_ONLY = Qt.ToolButtonStyle.ToolButtonIconOnly
 
 
 def test_every_kind_has_words() -> None:
@@ -102,3 +106,27 @@ def test_n_goes_from_finding_to_finding(
     assert window.workspace.cursor.frame == 5
     press(window, "Shift+N")
     assert window.workspace.cursor.frame == 3
+
+
+def test_the_tool_bar_shows_that_there_are_breaks(window: MainWindow) -> None:
+    button = window.transport.buttons["run_to_finding"]
+    assert button.toolButtonStyle() == ICON_ONLY
+    window.breaks.boxes["no-eos"].trigger()
+    window.breaks.boxes["overwrite"].trigger()
+    assert button.text().strip() == "2 breaks"
+    assert button.toolButtonStyle() != ICON_ONLY
+    assert "Every run holds at: overwrite, no-eos" in button.toolTip()
+    window.breaks.every.trigger()
+    assert button.text().strip() == "Break on any"
+    assert button.toolTip().endswith("Every run holds at: any finding")
+    window.breaks.every.trigger()
+    assert button.toolButtonStyle() == ICON_ONLY
+    assert "holds at:" not in button.toolTip()
+
+
+def test_breaks_of_the_last_session_are_on_the_tool_bar(
+    engine: FakeEngine, open_window: Open
+) -> None:
+    Settings().remember("breaks", {"kinds": ["no-eos"]})
+    window = open_window(engine)
+    assert window.transport.buttons["run_to_finding"].text().strip() == "1 break"
