@@ -263,6 +263,13 @@ def frame_words(frame: Frame) -> str:
     return f"frame {frame.id} ({frame.title})"
 
 
+def often_words(finding: Finding) -> str:
+    """How often it was seen, where that is more than once: what is counted differs by kind."""
+    if finding.count == 1:
+        return ""
+    return f"seen {finding.count:,} times over all frames, layers and slots"
+
+
 def sum_words(chunk: Chunk) -> str:
     """The sum that sizes the caches of a chunk, in numbers."""
     total = chunk.current_end + chunk.token_count + chunk.max_gen_len

@@ -64,7 +64,10 @@ def words(report: "Report") -> str:
 
 
 def _finding_lines(finding: "Finding") -> list[str]:
-    times = f" (x{finding.count})" if finding.count > 1 else ""
+    from kvstudio.analysis.finding import often_words
+
+    often = often_words(finding)
+    times = f", {often}; the first:" if often else ""
     lines = [f"{finding.severity}: {finding.kind}{times}", f"  {finding.message}"]
     if finding.op is not None:
         lines.append(f"  op {finding.op} at {finding.site}")

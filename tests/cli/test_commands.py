@@ -183,7 +183,7 @@ def test_check_with_findings(command: Kvstudio, clean: Path) -> None:
     told = command("check", clean)
     assert (told.code, told.err) == (1, "")
     lines = told.out.splitlines()
-    assert lines[0] == "error: hole (x9)"
+    assert lines[0] == "error: hole, seen 9 times over all frames, layers and slots; the first:"
     assert lines[1].startswith("  Layer 1: frame 1 (text prefill) moved the offset past slots 5 to")
     assert lines[-1] == "1 finding: hole"
 

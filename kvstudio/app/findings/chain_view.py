@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, QUrl, Signal
 from PySide6.QtWidgets import QFrame, QTextBrowser
 
+from kvstudio.analysis.finding import often_words
 from kvstudio.app.findings.words import link_target
 from kvstudio.app.theme import current_palette
 
@@ -96,6 +97,10 @@ def chain_html(
 ) -> str:
     """What the file says is never taken for markup."""
     words = f'<p style="margin:0 0 6px 0">{escape(finding.message)}</p>'
+    often = often_words(finding)
+    if often:
+        muted = f"margin:0 0 6px 0; color:{palette.muted_text}"
+        words += f'<p style="{muted}">This is the first: {often}.</p>'
     rows = "".join(
         _row(number, link, labels, palette, is_current=number == current)
         for number, link in enumerate(finding.chain)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kvstudio.analysis.finding import often_words
 from kvstudio.app.findings.words import (
     count_words,
     finding_slots,
@@ -31,7 +32,10 @@ def finding_columns(labels: Callable[[], Mapping[int, str]]) -> list[Column[Find
     ]
 
 
-_COUNT_TIP = "How often the same thing happened; the first time is described"
+_COUNT_TIP = (
+    "How often the same thing was seen, over all frames, layers and slots; the first time is "
+    "described"
+)
 
 
 def _frame(finding: Finding) -> str:
@@ -39,8 +43,8 @@ def _frame(finding: Finding) -> str:
 
 
 def _tip(finding: Finding) -> str:
-    often = f"\nSeen {finding.count:,} times." if finding.count > 1 else ""
-    return f"{finding.message}{often}"
+    often = often_words(finding)
+    return f"{finding.message}\nThis is the first: {often}." if often else finding.message
 
 
 def _color(finding: Finding) -> str:
