@@ -6,6 +6,7 @@ from typing import Literal
 
 from kvstudio.analysis.finding import Finding
 from kvstudio.recording.reader import Recording
+from kvstudio.recording.recipes import edit_text
 from kvstudio.recording.schema import PARTS
 
 Verdict = Literal["clean", "findings", "not verified"]
@@ -58,7 +59,8 @@ def report_of(
     blind = blind_spot(recording, gap)
     if blind is not None:
         return Report("not verified", blind, frames, ())
-    return Report("clean", f"{frames} frames, {checks} checks, no findings", frames, ())
+    reason = f"{frames} frames, {checks} checks, no findings{_missed(recording)}"
+    return Report("clean", reason, frames, ())
 
 
 def blind_spot(recording: Recording, gap: str | None = None) -> str | None:
@@ -94,6 +96,15 @@ def _unseen(recording: Recording) -> str | None:
         f"(frames: {len({frame for frame, _ in unseen})}): it ran where the tracer does not "
         "look, in another thread or compiled"
     )
+
+
+def _missed(recording: Recording) -> str:
+    """Edits that a run was over before: what is said of it is not said of them."""
+    last = len(recording.frames) - 1
+    never = [edit_text(edit) for edit in recording.spec.edits if edit.frame > last]
+    if not never:
+        return ""
+    return f"; {', '.join(never)} never took place: the last frame was frame {last}"
 
 
 def _unfinished(recording: Recording) -> str:

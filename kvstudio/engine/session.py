@@ -186,7 +186,7 @@ class Session:
             outcome = self._observe(spec, observer, gate, plan, voice)
         finally:
             self._settings.restore(tts)
-        missed = "".join(f"; {edit} was not reached" for edit in plan.unused)
+        missed = "".join(f"; {edit} never took place" for edit in plan.unused)
         return replace(outcome, reason=outcome.reason + missed)
 
     def _voice_for(self, spec: RunSpec, plan: FaultPlan) -> Voice:

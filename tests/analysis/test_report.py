@@ -10,7 +10,7 @@ from kvstudio.analysis.checks.capacity import CapacityCheck
 from kvstudio.analysis.finding import Finding, layers_words
 from kvstudio.analysis.report import Report
 from kvstudio.recording.rows import Cache
-from kvstudio.recording.spec import RunSpec
+from kvstudio.recording.spec import Edit, RunSpec
 from tests.analysis.checks.running import cut_off, report_of, texts
 from tests.fakes import FakeRun
 
@@ -29,6 +29,14 @@ def path(tmp_path: Path) -> Path:
 def test_a_healthy_run_is_clean(path: Path) -> None:
     report = report_of(path)
     assert report == Report("clean", f"6 frames, {len(CHECKS)} checks, no findings", 6, ())
+
+
+def test_an_edit_that_never_took_place_is_said(tmp_path: Path) -> None:
+    edits = (Edit("poke-nan", 5, {}), Edit("lost-write", 30, {"layer": "2"}))
+    FakeRun(tmp_path / "run.kvrec", spec=RunSpec(edits=edits)).run(4)
+    reason = report_of(tmp_path / "run.kvrec").reason
+    never = "; lost-write:layer=2@30 never took place: the last frame was frame 5"
+    assert reason.endswith(f"no findings{never}")
 
 
 def test_a_healthy_run_of_several_chunks_is_clean(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_a_release_without_the_name(
 def test_a_frame_that_was_not_reached_is_said(session: Session, tmp_path: Path) -> None:
     ran = plant(session, tmp_path, "lost-write@30", "poke-zero@4", text="Hi all.")
     assert ran.outcome.status == "finished"
-    assert ran.outcome.reason == "ended by EOS; lost-write@30 was not reached"
+    assert ran.outcome.reason == "ended by EOS; lost-write@30 never took place"
 
 
 def test_undone_when_the_user_stops(session: Session, tmp_path: Path) -> None:
