@@ -17,6 +17,7 @@ from kvstudio.analysis.finding import (
     sum_words,
 )
 from kvstudio.analysis.frame_view import FrameView
+from kvstudio.analysis.ledger import frames_of
 from kvstudio.analysis.misused import first_run, misused
 from kvstudio.analysis.steps import Step
 from kvstudio.recording.reader import Recording
@@ -107,9 +108,12 @@ def _exceeded(recording: Recording, group: list[Sighting]) -> Finding:
 
 def _chain(recording: Recording, seen: Sighting, capacity: int) -> list[Link]:
     frame, cache = seen.frame.id, seen.cache.id
+    chunk = recording.chunks[seen.frame.chunk]
+    # What the sum is reckoned for comes first in a chunk, long before a slot is missing.
+    sized = next((f.id for f in frames_of(recording, chunk) if f.phase != "voice"), frame)
     wrote = f"{frame_words(seen.frame)} writes {slots_words(seen.slots)}"
     return [
-        Link(sum_words(recording.chunks[seen.frame.chunk]), frame=frame),
+        Link(sum_words(chunk), frame=sized),
         Link(f"capacity {capacity}", frame=frame, cache=cache, slot=capacity - 1),
         Link(wrote, frame=frame, cache=cache, slot=seen.slots[0]),
     ]

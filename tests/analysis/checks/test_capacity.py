@@ -26,6 +26,7 @@ def test_frames_past_the_capacity_are_dropped_writes(tmp_path: Path) -> None:
         "capacity 14",
         "frame 5 (decode step 3) writes slot 14",
     ]
+    assert [link.frame for link in flow.chain] == [1, 5, 5]  # sized by the text prefill
     assert mimi.layer == "decoder_transformer.transformer.layers.0.self_attn"
     assert mimi.slots == (12, 16)
     assert mimi.message.startswith("Mimi decoder layer 0: frame 5")
