@@ -34,5 +34,6 @@ class Coverage:
 def _words(frame: Frame, layers: str) -> str:
     return (
         f"it was not seen which slots {within(layers)} read in {frame_words(frame)}: "
-        "the attention ran where the tracer does not look, or in a form that it does not know"
+        "the attention ran where the tracer does not look, in a form that it does not know, or on "
+        "K and V that are kept elsewhere than in the state's `cache`"
     )

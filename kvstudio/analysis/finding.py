@@ -267,7 +267,7 @@ def often_words(finding: Finding) -> str:
     """How often it was seen, where that is more than once: what is counted differs by kind."""
     if finding.count == 1:
         return ""
-    return f"seen {finding.count:,} times over all frames, layers and slots"
+    return f"Seen {finding.count:,} times over all frames, layers and slots"
 
 
 def sum_words(chunk: Chunk) -> str:

@@ -56,6 +56,13 @@ class FrameView:
     def surprises(self) -> list[Surprise]:
         return self.recording.evidence.surprises(self.frame.id)
 
+    def keeps_elsewhere(self, model: str) -> bool:
+        """Whether a part of the model keeps K and V somewhere else: no op met a cache of it."""
+        if self.recording.spec.trace != "full" or not self.frame.op_count:
+            return False
+        touched = self.recording.evidence.touched(self.frame.id)
+        return not any(c.model == model and c.id in touched for c in self.recording.caches)
+
     @cached_property
     def fed(self) -> str | None:
         """What a decode step was fed; see the `fed` table."""

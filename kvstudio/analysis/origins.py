@@ -79,7 +79,15 @@ FOLLOWS: dict[str, set[str]] = {
     # The attention of that step finds fewer keys than its position says.
     "dropped-write": WRITTEN,
     "capacity-exceeded": {"offset-skew", "offset-jump", "hole", *NUMBERS},
-    "overwrite": {"hole", "stale-read", "marker-missing", "foreign-state", *NUMBERS},
+    # What was written in the wrong place is missing in the right one.
+    "overwrite": {
+        "hole",
+        "unwritten-read",
+        "stale-read",
+        "marker-missing",
+        "foreign-state",
+        *NUMBERS,
+    },
     "hole": {"foreign-state", "prefix-order", "marker-missing", *ATTENDED},
     "unwritten-read": {"mask-future", "window-mismatch", *NUMBERS},
     "stale-read": {"mask-future", "window-mismatch", *NUMBERS},

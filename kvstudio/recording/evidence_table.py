@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from kvstudio.recording.evidence import Attention, FindingRow, Misuse, Prefix, Surprise
 from kvstudio.recording.opening import reading
 from kvstudio.recording.rows import FrameRecord
+from kvstudio.recording.schema import PARTS
 from kvstudio.recording.typed import from_row
 
 Row = TypeVar("Row")
@@ -51,6 +52,16 @@ class Evidence:
 
     def surprises(self, frame: int | None = None) -> list[Surprise]:
         return self._of_frame(Surprise, f"SELECT {SURPRISE} FROM surprise", frame, "rowid")
+
+    def touched(self, frame: int) -> set[int]:
+        """Caches of which an op of a frame read or wrote a slot, other than to expand them."""
+        with reading(self._path):
+            rows = self._connection.execute(
+                "SELECT DISTINCT touch.cache FROM op JOIN touch ON touch.op = op.id "
+                "WHERE op.frame = ? AND op.part != ?",
+                (int(frame), PARTS.index("expand")),
+            )
+            return {int(cache) for (cache,) in rows}
 
     def prefixes(self) -> dict[int, Prefix]:
         """By chunk; chunks that go on with the state of another have none."""

@@ -66,7 +66,8 @@ def test_a_healthy_run_of_several_chunks_is_clean(tmp_path: Path) -> None:
         (
             "DELETE FROM attention WHERE cache = 1 AND frame > 3",
             "it was not seen which slots layer 1 read in frame 4 (decode step 2): the attention "
-            "ran where the tracer does not look, or in a form that it does not know (frames: 2)",
+            "ran where the tracer does not look, in a form that it does not know, or on K and V "
+            "that are kept elsewhere than in the state's `cache` (frames: 2)",
         ),
         ("UPDATE cache SET model = 'other' WHERE id < 2", "no KV cache of FlowLM was found"),
     ],

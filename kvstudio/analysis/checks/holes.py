@@ -29,13 +29,14 @@ class HolesCheck:
     def look(self, view: FrameView) -> None:
         if view.chunk.id != self._chunk:
             self._chunk = view.chunk.id
-            self._look_at_voice(view)
+            if not view.keeps_elsewhere("flow_lm"):
+                self._look_at_voice(view)
         for step in view.steps:
             if _covers(view.writes.get(step.cache.id, []), step):
                 continue
             written = view.slot_maps[step.cache.id].written[step.before : step.offset]
             empty = [int(slot) + step.before for slot in np.flatnonzero(~written)]
-            if empty:
+            if empty and not view.keeps_elsewhere(step.cache.model):
                 self._passed.add(step.cache, step.frame, _first_run(empty), len(empty))
 
     def findings(self, recording: Recording) -> list[Finding]:

@@ -43,18 +43,34 @@ class OffsetSkewCheck:
 
 
 class OffsetJumpCheck:
-    """Offsets that moved by another number of slots than their frame writes."""
+    """Offsets that moved by another number of slots than their frame writes.
+
+    After the last latent nobody needs to move Mimi's offset: that it stands still is told when
+    another latent is decoded there.
+    """
 
     def __init__(self) -> None:
         self._seen = Sightings()
         self._first: dict[int, Step] = {}
+        self._still: dict[int, Step] = {}  # the last step of a cache, if Mimi's stood still
 
     def look(self, view: FrameView) -> None:
         for step in view.steps:
-            if step.frame.problem is None and step.offset - step.before != step.should_write:
-                slots = (min(step.before, step.offset), max(step.before, step.offset))
-                self._first.setdefault(step.cache.id, step)
-                self._seen.add(step.cache, step.frame, slots)
+            still = self._still.pop(step.cache.id, None)
+            if still is not None and still.chunk.id == step.chunk.id:
+                self._add(still)
+            moved = step.offset - step.before
+            if step.frame.problem is not None or moved == step.should_write:
+                continue
+            if moved == 0 and step.cache.model == "mimi":
+                self._still[step.cache.id] = step
+            else:
+                self._add(step)
+
+    def _add(self, step: Step) -> None:
+        slots = (min(step.before, step.offset), max(step.before, step.offset))
+        self._first.setdefault(step.cache.id, step)
+        self._seen.add(step.cache, step.frame, slots)
 
     def findings(self, recording: Recording) -> list[Finding]:
         return self._seen.findings(lambda group: _jump(self._first[group[0].cache.id], group))

@@ -36,10 +36,14 @@ class PrefixCheck:
     """The voice and its marker, told from the cache."""
 
     def __init__(self) -> None:
-        self._first: dict[int, Frame] = {}  # of each chunk
+        self._first: dict[int, Frame] = {}  # of each chunk whose voice lies in the cache
+        self._chunk = -1
 
     def look(self, view: FrameView) -> None:
-        self._first.setdefault(view.chunk.id, view.frame)
+        if view.chunk.id != self._chunk:
+            self._chunk = view.chunk.id
+            if not view.keeps_elsewhere("flow_lm"):
+                self._first[view.chunk.id] = view.frame
 
     def findings(self, recording: Recording) -> list[Finding]:
         known = recording.evidence.prefixes()
