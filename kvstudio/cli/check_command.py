@@ -67,7 +67,7 @@ def _finding_lines(finding: "Finding") -> list[str]:
     from kvstudio.analysis.finding import often_words
 
     often = often_words(finding)
-    times = f", {often}; the first:" if often else ""
+    times = f", {often.lower()}; the first:" if often else ""
     lines = [f"{finding.severity}: {finding.kind}{times}", f"  {finding.message}"]
     if finding.op is not None:
         lines.append(f"  op {finding.op} at {finding.site}")

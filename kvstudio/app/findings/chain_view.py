@@ -100,7 +100,7 @@ def chain_html(
     often = often_words(finding)
     if often:
         muted = f"margin:0 0 6px 0; color:{palette.muted_text}"
-        words += f'<p style="{muted}">This is the first: {often}.</p>'
+        words += f'<p style="{muted}">{often}.</p>'
     rows = "".join(
         _row(number, link, labels, palette, is_current=number == current)
         for number, link in enumerate(finding.chain)

@@ -44,7 +44,7 @@ def _frame(finding: Finding) -> str:
 
 def _tip(finding: Finding) -> str:
     often = often_words(finding)
-    return f"{finding.message}\nThis is the first: {often}." if often else finding.message
+    return f"{finding.message}\n{often}." if often else finding.message
 
 
 def _color(finding: Finding) -> str:

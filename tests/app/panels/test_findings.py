@@ -171,7 +171,7 @@ def test_the_list_gets_the_height_the_user_gave_it(
 
 def test_how_often_it_was_seen_is_said_in_words(panel: FindingsPanel, tmp_path: Path) -> None:
     opened(panel, faulty(tmp_path / "a.kvrec").path)
-    often = "This is the first: seen 42 times over all frames, layers and slots."
+    often = "Seen 42 times over all frames, layers and slots."
     assert often in panel.chain.toPlainText()
     tip = panel.model.index(0, 1).data(Qt.ItemDataRole.ToolTipRole)
     assert tip == f"{UNWRITTEN.message}\n{often}"
