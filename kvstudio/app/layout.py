@@ -30,7 +30,14 @@ FOOT: Group = ("audio",)
 # Shares of the window's height and width; a form gains nothing from more width.
 LEFT_WIDTHS = (316, 360)
 RIGHT_SHARE = 0.31
-HEIGHTS = ((UPPER, 0.34), (LOWER, 0.23), (RIGHT, 0.29), (BOTTOM, 0.12), (FOOT, 0.2))
+HEIGHTS = (
+    (UPPER, 0.34), (LOWER, 0.23), (RIGHT, 0.29), (RIGHT_BELOW, 0.24), (BOTTOM, 0.12), (FOOT, 0.2),
+)  # fmt: skip
+# Where all is low, the sound gives way, and the findings to the ops.
+LOW = 860
+LOW_HEIGHTS = (
+    (UPPER, 0.36), (LOWER, 0.23), (RIGHT, 0.25), (RIGHT_BELOW, 0.28), (BOTTOM, 0.12), (FOOT, 0.17),
+)  # fmt: skip
 
 SETTLING_MS = 1500  # until then a window system has given a new window the size it asked for
 
@@ -68,7 +75,8 @@ def resize(window: QMainWindow, docks: Mapping[str, QDockWidget]) -> None:
     left = max(LEFT_WIDTHS[0], min(width // 4, LEFT_WIDTHS[1]))
     right = round(RIGHT_SHARE * width)
     widths = {LEFT: left, UPPER: width - left - right, RIGHT: right}
-    heights = {group: round(share * height) for group, share in HEIGHTS}
+    shares = LOW_HEIGHTS if height < LOW else HEIGHTS
+    heights = {group: round(share * height) for group, share in shares}
     for sizes, orientation in ((widths, ACROSS), (heights, DOWN)):
         sized = {group: docks[group[0]] for group in sizes if group[0] in docks}
         window.resizeDocks(list(sized.values()), [sizes[each] for each in sized], orientation)

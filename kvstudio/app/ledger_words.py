@@ -165,9 +165,9 @@ def _check_column(check: Check, title_tip: str) -> Column[LayerChecks]:
 
 
 CHECK_CHARS: Mapping[Check, int] = {
-    "shape grew": 11,
-    "new slots NaN": 17,
-    "old values kept": 15,
+    "shape grew": 9,
+    "new slots NaN": 11,
+    "old values kept": 8,
 }
 CHECK_TIPS: Mapping[Check, str] = {
     "shape grew": "The cache grew from the old capacity to the one required",
@@ -176,7 +176,7 @@ CHECK_TIPS: Mapping[Check, str] = {
 }
 INTEGRITY_COLUMNS: tuple[Column[LayerChecks], ...] = (
     Column("chunk", 6, lambda each: str(each.chunk), order=lambda each: each.chunk, right=True),
-    Column("layer", 5, lambda each: each.label, order=lambda each: each.cache),
+    Column("layer", 4, lambda each: each.label, order=lambda each: each.cache),
     *(_check_column(check, CHECK_TIPS[check]) for check in CHECKS),
 )
 FIRST_CHECK = 2

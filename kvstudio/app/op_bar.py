@@ -1,13 +1,16 @@
-"""Above the table of ops: which ops are listed, the filter, and how many there are."""
+"""Above the table of ops: which ops are listed, the filter, and how many there are, in one line."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QToolButton, QWidget
 
 from kvstudio.app.filter_edit import FilterEdit
 from kvstudio.app.op_query import OpScope
 
-WIDE = 640  # from here on everything fits on one line
+WIDE = 540  # below it the words are short ones, for a second line would cost a row of the table
+WORDS: dict[OpScope, tuple[str, str]] = {
+    "frame": ("Frame", "This frame"), "all": ("All", "All frames"), "slot": ("Slot", "This slot"),
+}  # fmt: skip
 FILTER_HELP = """<p>Shows the ops in which every word occurs: in the op, the module path, the source
 line, or the shapes and dtypes.</p>
 <table cellpadding="2">
@@ -36,25 +39,24 @@ class OpBar(QWidget):
         self.count.setProperty("role", "muted")
         self._group = QButtonGroup(self)
         self.buttons: dict[OpScope, QToolButton] = {
-            "frame": self._button("This frame", "The ops of the frame under the cursor"),
-            "all": self._button("All frames", "The ops of the whole run"),
-            "slot": self._button("This slot", ""),
+            "frame": self._button("The ops of the frame under the cursor"),
+            "all": self._button("The ops of the whole run"),
+            "slot": self._button(""),
         }
         self.buttons["frame"].setChecked(True)
         self._group.idToggled.connect(self._on_group_toggled)
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(6, 6, 6, 4)
-        self._grid.setHorizontalSpacing(8)
-        self._grid.setVerticalSpacing(4)
-        self._scopes = QWidget()
-        row = QHBoxLayout(self._scopes)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(2)
+        scopes = QHBoxLayout()
+        scopes.setSpacing(2)
         for button in self.buttons.values():
-            row.addWidget(button)
-        self._is_wide: bool | None = None
+            scopes.addWidget(button)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(6, 6, 6, 4)
+        row.setSpacing(8)
+        row.addLayout(scopes)
+        row.addWidget(self.filter, 1)
+        row.addWidget(self.count)
+        self._slot: str | None = None
         self.name_slot(None)
-        self._arrange(is_wide=False)
 
     @property
     def scope(self) -> OpScope:
@@ -66,8 +68,9 @@ class OpBar(QWidget):
 
     def name_slot(self, slot: str | None) -> None:
         """Such as `slot 52 of L2`; None if no slot is selected."""
+        self._slot = slot
+        self._say_words()
         button = self.buttons["slot"]
-        button.setText("This slot" if slot is None else slot[0].upper() + slot[1:])
         if slot is None:
             button.setToolTip("Select a slot in the cache map to list the ops that touch it")
         else:
@@ -76,27 +79,21 @@ class OpBar(QWidget):
 
     # ---- private ------------------------------------------------------------------------------
 
-    def _button(self, text: str, tip: str) -> QToolButton:
+    def _button(self, tip: str) -> QToolButton:
         button = QToolButton()
-        button.setText(text)
         button.setToolTip(tip)
         button.setCheckable(True)
         self._group.addButton(button)
         return button
 
-    def _arrange(self, *, is_wide: bool) -> None:
-        if is_wide == self._is_wide:
-            return
-        self._is_wide = is_wide
-        for widget in (self._scopes, self.filter, self.count):
-            self._grid.removeWidget(widget)
-        self._grid.addWidget(self._scopes, 0, 0)
-        self._grid.addWidget(self.count, 0, 2)
-        if is_wide:
-            self._grid.addWidget(self.filter, 0, 1)
-        else:
-            self._grid.addWidget(self.filter, 1, 0, 1, 3)
-        self._grid.setColumnStretch(1, 1)
+    def _say_words(self) -> None:
+        is_wide = self.width() >= WIDE
+        for scope, button in self.buttons.items():
+            button.setText(WORDS[scope][is_wide])
+            button.setAccessibleName(WORDS[scope][True])
+        if self._slot is not None:
+            slot = self._slot if is_wide else self._slot.partition(" of ")[0]
+            self.buttons["slot"].setText(slot[0].upper() + slot[1:])
 
     def _on_group_toggled(self, button: int, is_checked: bool) -> None:
         if is_checked:
@@ -106,4 +103,4 @@ class OpBar(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._arrange(is_wide=self.width() >= WIDE)
+        self._say_words()

@@ -119,11 +119,10 @@ COLUMNS: tuple[Column[TensorRow], ...] = (
         title_tip=f"{CHANGED} changed by this frame, {WRONG} disagrees with its layer",
     ),
     Column(
-        "name", 25, lambda row: row.name, order=lambda row: row.number, bold=_is_changed,
+        "name", 24, lambda row: row.name, order=lambda row: row.number, bold=_is_changed,
         tip=lambda row: f"{row.name} of {row.tensor.model}",
     ),
-    Column("model", 7, lambda row: row.tensor.model, color=_muted),
-    Column("shape", 17, lambda row: row.tensor.shape),
+    Column("shape", 15, lambda row: row.tensor.shape),
     Column(
         "dtype", 9, lambda row: _marked(row, "dtype", row.tensor.dtype),
         tip=lambda row: _what_tip(row, "dtype", row.tensor.dtype),
@@ -152,6 +151,7 @@ COLUMNS: tuple[Column[TensorRow], ...] = (
         "storage", 7, lambda row: str(row.tensor.storage), order=lambda row: row.tensor.storage,
         right=True, color=_muted, title_tip="Counts up when another tensor took its place",
     ),
+    Column("model", 7, lambda row: row.tensor.model, color=_muted),
 )  # fmt: skip
 NAME = 1
 """The column of names."""

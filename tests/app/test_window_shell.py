@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog, QLabel
+from PySide6.QtWidgets import QDialog, QLabel, QTableView
 
+from kvstudio.app.panels.ledger import LedgerPanel
+from kvstudio.app.panels.ops import OpsPanel
+from kvstudio.app.panels.tensors import TensorsPanel
 from kvstudio.app.shell_style import shell_sheet
 from kvstudio.app.theme import DARK, current_palette
 from tests.app.shell import MOVES, frames, messages, press, recorded
@@ -133,3 +136,34 @@ def test_tooltips_name_their_keys(window: MainWindow) -> None:
 
 def test_no_dialog_is_left_open(window: MainWindow) -> None:
     assert window.findChildren(QDialog) == []
+
+
+def test_the_first_layout_has_room_for_what_tells_most(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    window.resize(1280, 800)
+    window.reset_layout()
+    assert window.open_recording(recorded(tmp_path / "a.kvrec"))
+    ops, tensors, ledger = (window.panels[key] for key in ("ops", "tensors", "ledger"))
+    assert isinstance(ops, OpsPanel)
+    assert isinstance(tensors, TensorsPanel)
+    assert isinstance(ledger, LedgerPanel)
+    window.workspace.move(frame=5, op=70)
+    qtbot.waitUntil(lambda: ops.table.currentIndex().isValid())
+    qtbot.wait(50)  # laid out
+    chosen = ops.table.visualRect(ops.table.currentIndex())
+    assert ops.table.viewport().rect().contains(chosen.adjusted(0, 0, 1 - chosen.width(), 0))
+    assert chosen.height() * 2 <= ops.table.viewport().height()
+    assert ops.bar.filter.width() > 100
+    assert ops.bar.filter.geometry().top() < ops.bar.buttons["all"].geometry().bottom()
+    for key in ("tensors", "ledger"):
+        window.docks[key].raise_()
+    qtbot.waitUntil(tensors.isVisible)
+    shape = [column.title for column in tensors.model.columns].index("shape")
+    assert _right(tensors.table, shape) <= tensors.table.viewport().width()
+    last = ledger.checks.columnCount() - 1
+    assert ledger.check_table.columnViewportPosition(last) + 60 < ledger.check_table.width()
+
+
+def _right(table: QTableView, column: int) -> int:
+    return table.columnViewportPosition(column) + table.columnWidth(column)

@@ -19,7 +19,6 @@ from kvstudio.app.workspace import Workspace
 from kvstudio.recording.errors import RecordingError
 from kvstudio.recording.reader import Recording
 
-LEAST_TABLE = 56
 ROOM_FOR_SUMS = 240
 """Height from which on there is room for more than the table while no op is selected."""
 
@@ -37,7 +36,7 @@ class OpsPanel(Panel):
         self.table = Table(
             "ops", self.model, [c.chars for c in OP_COLUMNS], [COLUMN["module"], COLUMN["source"]]
         )
-        self.table.setMinimumHeight(LEAST_TABLE)
+        self.table.setMinimumHeight(self.table.height_for(1))
         self.stage = Stage(self.table)
         self.details = OpDetails()
         self.splitter = QSplitter(Qt.Orientation.Vertical)

@@ -241,7 +241,7 @@ def test_rows_are_copied_as_text(show: Show, whole: Path) -> None:
     panel.table.selectAll()
     QTest.keyClick(panel.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     lines = QGuiApplication.clipboard().text().splitlines()
-    assert lines[0].split("\t")[1:3] == ["name", "model"]
+    assert lines[0].split("\t")[1:3] == ["name", "shape"]
     assert len(lines) == 5
     assert panel.count.text() == "copied 4 rows"
 
