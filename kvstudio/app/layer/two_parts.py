@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QSplitter, QWidget
 
 from kvstudio.app.kept_share import KeptShare
 
-SIDE_SHARE = 0.36
+SIDE_SHARE = 0.4
 WIDE = 1.7  # width by height from which on the side stands to the right
 
 
@@ -19,7 +19,6 @@ class TwoParts(QSplitter):
         self.setChildrenCollapsible(False)
         self.addWidget(main)
         self.addWidget(side)
-        self.setStretchFactor(0, 1)
         side.hide()
         self._shared_out = False
         self._share = KeptShare(self, "layer", 1 - SIDE_SHARE)

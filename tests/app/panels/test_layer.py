@@ -600,3 +600,14 @@ def test_another_theme_repaints_the_pictures(
     dark = panel.grab().toImage().pixelColor(2, 2).lightness()
     assert light > 200
     assert dark < 60
+
+
+def test_the_history_leaves_the_pictures_most_of_a_small_panel(
+    panel: LayerPanel, path: Path
+) -> None:
+    panel.resize(558, 180)
+    look(panel, finished(path), 4)
+    move(panel, frame=4, cache=0, slot=7)
+    pictures, side = panel.parts.sizes()
+    assert side > 0
+    assert pictures > 1.3 * side
