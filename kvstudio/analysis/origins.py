@@ -202,7 +202,10 @@ def _told(recording: Recording, origin: Origin, trail: Trail) -> Finding:
             chain += _links(each)
     if head.kind not in ends and not any(each.kind in HEARD for each in origin.following):
         chain += trail.audio(head)
-    return replace(head, chain=tuple({link.text: link for link in chain}.values()))
+    told: dict[str, Link] = {}
+    for link in chain:
+        told.setdefault(link.text, link)  # of the same words those nearest to the cause
+    return replace(head, chain=tuple(told.values()))
 
 
 def _links(finding: Finding) -> list[Link]:

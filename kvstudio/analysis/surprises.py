@@ -2,16 +2,19 @@
 
 from kvstudio.analysis.finding import Slots
 from kvstudio.analysis.frame_view import FrameView
+from kvstudio.recording.evidence import Found
 from kvstudio.recording.rows import Cache
 
 
-def changed_slots(view: FrameView, model: str) -> list[tuple[Cache, Slots]]:
-    """Caches of which slots changed between the step before and this one."""
+def changed_slots(
+    view: FrameView, model: str, what: Found = "changed"
+) -> list[tuple[Cache, Slots]]:
+    """Caches of which slots changed between the step before and this one, or were else found so."""
     caches = _caches(view, model)
     found: dict[int, Slots] = {}
     for each in view.surprises:
         cache = caches.get(each.entry)
-        if (each.model, each.key, each.found) != (model, "cache", "changed") or cache is None:
+        if (each.model, each.key, each.found) != (model, "cache", what) or cache is None:
             continue
         if each.first is not None and each.last is not None:
             found.setdefault(cache.id, (each.first, each.last))

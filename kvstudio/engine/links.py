@@ -1,16 +1,15 @@
 """Which threads belong to one `_generate` call, and how long one of them waits for another."""
 
+import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kvstudio.engine.gate import Gate
 from kvstudio.engine.model_threads import ModelThreads
-
-if TYPE_CHECKING:
-    import queue
 
 LOOK_UP_S = 0.05
 PICK_UP_S = 5.0  # a decoding thread takes a latent at once
@@ -38,6 +37,44 @@ class Link:
     @property
     def over(self) -> bool:
         return self.generated and self.decoded
+
+
+class Links:
+    """The `_generate` calls that are under way, and the one that each thread works for.
+
+    Args:
+        lock: of the recording.
+    """
+
+    def __init__(self, lock: threading.RLock) -> None:
+        self._lock = lock
+        self._links: list[Link] = []
+        self._threads = threading.local()
+
+    @property
+    def here(self) -> Link | None:
+        """The one that this thread works for."""
+        return getattr(self._threads, "link", None)
+
+    @contextmanager
+    def entered(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[Link | None]:
+        """While entered, what this thread does is of the call that has this queue of latents."""
+        queues = [each for each in (*args, *kwargs.values()) if isinstance(each, queue.Queue)]
+        before = self.here
+        link = self._threads.link = self._of(queues[0]) if queues else None
+        try:
+            yield link
+        finally:
+            self._threads.link = before
+
+    def _of(self, latents: "queue.Queue[Any]") -> Link:
+        with self._lock:
+            self._links = [each for each in self._links if not each.over]
+            for link in self._links:
+                if link.latents is latents:
+                    return link
+            self._links.append(Link(latents))
+            return self._links[-1]
 
 
 class StrandThreads(ModelThreads):

@@ -9,6 +9,7 @@ import torch
 
 from kvstudio.engine.chunks import ChunkBook
 from kvstudio.engine.state import ModelState, offset_of
+from kvstudio.recording.evidence import Surprise
 from kvstudio.recording.rows import Base, Cache, Chunk
 
 
@@ -17,11 +18,18 @@ class ScriptBook(ChunkBook):
 
     Args:
         lock: of all books of the recording.
+
+    Attributes:
+        call_begins: whether the next chunk is the first of another `generate_audio` call.
+        spoken: slots of an earlier call that the chunk begins with.
     """
 
     def __init__(self, *args: Any, lock: threading.RLock, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._lock = lock
+        self.call_begins = False
+        self.spoken: list[Surprise] = []
+        self._voice_end = 0
 
     @property
     def has_begun(self) -> bool:
@@ -30,6 +38,15 @@ class ScriptBook(ChunkBook):
     def begin(self, state: ModelState, required_len: int | None) -> Chunk:
         with self._lock:
             chunk = super().begin(state, required_len)
+        if chunk.continues is None:
+            self._voice_end = chunk.current_end
+        first, last = self._voice_end, chunk.current_end
+        again = self.call_begins and last > first and self._keep_values
+        self.spoken = [
+            Surprise("flow_lm", name, "cache", "spoken", first, last)
+            for name in (self._rows if again else ())
+        ]
+        self.call_begins = False
         self.next_text("", 0)  # a script may go on without preparing another
         return chunk
 

@@ -10,18 +10,18 @@ disk, the recording is over and the model goes on.
 """
 
 import os
-import queue
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from inspect import signature
 from typing import Any
 
 import torch
 
 from kvstudio.engine import pocket
 from kvstudio.engine.codec import decode_arguments
-from kvstudio.engine.links import Link
+from kvstudio.engine.links import Link, Links
 from kvstudio.engine.module_path import module_wrappers
 from kvstudio.engine.once import call_observed
 from kvstudio.engine.overlay import overlaid
@@ -46,7 +46,7 @@ class ScriptWatch:
         self._here = threading.local()
         self._process = os.getpid()
         self._finder = StrandFinder(shared)
-        self._links: list[Link] = []
+        self._links = Links(shared.lock)
         self._flights = threading.Condition()
         self._in_flight = 0
         self.problem: str | None = None
@@ -94,6 +94,7 @@ class ScriptWatch:
         return {
             "_expand_kv_cache": self._observing(self._expand),
             "_run_flow_lm_and_increment_step": self._observing(self._flow_lm),
+            "generate_audio_stream": self._call,
             "_generate": self._generate,
             "_autoregressive_generation": self._generation,
             "_decode_audio_worker": self._decoding,
@@ -147,8 +148,16 @@ class ScriptWatch:
 
     # ---- the threads of `generate_audio` -------------------------------------------------------
 
+    def _call(self, original: Wrapper, *args: Any, **kwargs: Any) -> Any:
+        """Of several texts on one state, each call is one; the chunks of a text are not."""
+        with suppress(Exception):  # a fork may have it take something else
+            given = signature(original).bind(*args, **kwargs).arguments
+            if not given.get("copy_state", True):
+                self._finder.call_begins(given["model_state"])
+        return original(*args, **kwargs)
+
     def _generate(self, original: Wrapper, *args: Any, **kwargs: Any) -> Any:
-        with self._linked(args, kwargs) as link:
+        with self._links.entered(args, kwargs) as link:
             try:
                 return original(*args, **kwargs)
             except BaseException:
@@ -158,7 +167,7 @@ class ScriptWatch:
                 raise
 
     def _generation(self, original: Wrapper, *args: Any, **kwargs: Any) -> Any:
-        with self._linked(args, kwargs) as link:
+        with self._links.entered(args, kwargs) as link:
             if link is not None:
                 link.generator = threading.current_thread()
             try:
@@ -169,7 +178,7 @@ class ScriptWatch:
                     self._settle(link)
 
     def _decoding(self, original: Wrapper, *args: Any, **kwargs: Any) -> Any:
-        with self._linked(args, kwargs) as link:
+        with self._links.entered(args, kwargs) as link:
             if link is not None:
                 link.decoder = threading.current_thread()
             try:
@@ -178,31 +187,6 @@ class ScriptWatch:
                 if link is not None:
                     link.decoded = True
                     self._settle(link)
-
-    @property
-    def _link_here(self) -> Link | None:
-        """The `_generate` call that this thread works for."""
-        return getattr(self._here, "link", None)
-
-    @contextmanager
-    def _linked(self, args: Any, kwargs: Any) -> Iterator[Link | None]:
-        """While entered, what this thread does is of the call that has this queue of latents."""
-        queues = [each for each in (*args, *kwargs.values()) if isinstance(each, queue.Queue)]
-        before = self._link_here
-        link = self._here.link = self._link(queues[0]) if queues else None
-        try:
-            yield link
-        finally:
-            self._here.link = before
-
-    def _link(self, latents: "queue.Queue[Any]") -> Link:
-        with self._shared.lock:
-            self._links = [each for each in self._links if not each.over]
-            for link in self._links:
-                if link.latents is latents:
-                    return link
-            self._links.append(Link(latents))
-            return self._links[-1]
 
     def _settle(self, link: Link) -> None:
         """One of the threads has ended; once latents are decoded, the last frame is whole."""
@@ -217,7 +201,7 @@ class ScriptWatch:
 
     def _expand(self, call: Any, *args: Any, **kwargs: Any) -> None:
         state = args[0] if args else kwargs["model_state"]
-        strand = self._finder.of_state(state, self._link_here, begins=True)
+        strand = self._finder.of_state(state, self._links.here, begins=True)
         with self._turns.turn(strand.driven, generating=strand.alive):
             self._finder.turn_to(strand, begins=True)
             self._name_text(strand)
@@ -230,7 +214,7 @@ class ScriptWatch:
         if named.get("text_tokens") is None and named.get("backbone_input_latents") is None:
             self._voice(call, state, args, kwargs)
             return
-        strand = self._finder.of_state(state, self._link_here)
+        strand = self._finder.of_state(state, self._links.here)
         with self._turns.turn(strand.driven, generating=strand.alive):
             self._finder.turn_to(strand, begins=named.get("text_tokens") is not None)
             self._name_text(strand)
@@ -251,7 +235,7 @@ class ScriptWatch:
 
     def _decode(self, call: Any, *args: Any, **kwargs: Any) -> None:
         latent, state = decode_arguments(args, kwargs)
-        strand = self._finder.of_codec(state, latent, self._link_here)
+        strand = self._finder.of_codec(state, latent, self._links.here)
         with self._turns.turn(strand.driven, generating=strand.alive):
             self._finder.turn_to(strand)
             self._here.decoded = strand

@@ -83,6 +83,13 @@ class StrandFinder:
                 return strand
             return Strand(self._shared, self._driven_of({}), None)
 
+    def call_begins(self, state: ModelState) -> None:
+        """`generate_audio` is about to speak with this very state, not with a copy."""
+        with self._shared.lock:
+            for driven in self._driven:
+                if driven.state is state:
+                    driven.book.call_begins = True
+
     # ---- private ------------------------------------------------------------------------------
 
     def _taken_over(self, driven: Driven, link: Link) -> Strand:

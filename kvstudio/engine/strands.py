@@ -211,7 +211,10 @@ class Strand(Observer):
 
     def _begin_chunk(self, state: ModelState, length: int | None) -> Any:
         self._undecoded = self._steps_before = 0
-        return super()._begin_chunk(state, length)
+        chunk = super()._begin_chunk(state, length)
+        if self._frames.pending is not None:
+            self._frames.pending.add_entry({}, self._book.spoken)
+        return chunk
 
     def _decode_step(self, original: Any, args: Any, kwargs: Any, state: ModelState) -> Any:
         if not self._book.has_begun:

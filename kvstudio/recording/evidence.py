@@ -6,11 +6,12 @@ from typing import Literal
 MisuseKind = Literal["unwritten-read", "stale-read", "overwrite", "dropped-write"]
 Fill = Literal["nan", "zero", "other"]
 Found = Literal[
-    "changed", "fresh", "not fresh", "unread", "kept", "swapped", "rotated", "rounded", "foreign"
-]
+    "changed", "fresh", "not fresh", "unread", "kept", "spoken",
+    "swapped", "rotated", "rounded", "foreign",
+]  # fmt: skip
 """changed; fresh, as if just made; not fresh when it should be; written over unread; kept as it was
-though it was used; or K and V that the layer's own weights cannot have made, and what they look
-like."""
+though it was used; spoken, in an earlier call on the same state; or K and V that the layer's own
+weights cannot have made, and what they look like."""
 Fed = Literal["marker", "latent", "zero", "nan", "other"]
 
 

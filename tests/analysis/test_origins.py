@@ -132,6 +132,17 @@ def test_an_empty_voice_is_not_a_wrong_one(recording: Recording) -> None:
     assert kinds(recording, *wrong, empty) == [("hole", 0)]
 
 
+def test_of_links_with_the_same_words_the_one_nearest_to_the_cause_is_told(
+    recording: Recording,
+) -> None:
+    same = Link("capacity 14", frame=1, cache=FLOW)
+    cause = replace(found("offset-jump", 3), chain=(same,))
+    later = found("hole", 4)
+    later = replace(later, chain=(*later.chain, replace(same, frame=4)))
+    (origin,) = fold(recording, [cause, later], Trail())
+    assert [link.frame for link in origin.chain if link.text == same.text] == [1]
+
+
 def test_the_language_model_comes_before_the_codec(recording: Recording) -> None:
     told = fold(
         recording, [found("nan-produced", 4, MIMI), found("nan-produced", 4, None)], Trail()

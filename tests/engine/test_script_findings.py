@@ -75,3 +75,18 @@ def test_voices_that_only_begin_alike_are_two_voices(tmp_path: Path) -> None:
         for state in states:
             say(tts, state)
     assert kvstudio.check(path).verdict == "clean"
+
+
+def test_a_state_that_two_calls_spoke_with_in_place(tmp_path: Path) -> None:
+    tts = demo_model()
+    path = tmp_path / "run.kvrec"
+    with kvstudio.record(tts, path):
+        state = voice(tts)
+        say(tts, state, "Yes. No.", copy_state=False, max_tokens=4)
+        assert kinds(path) == [], "the chunks of one text go on with what was said"
+        say(tts, state, copy_state=False)
+    (found,) = kvstudio.check(path).findings
+    assert (found.kind, found.phase) == ("stale-read", "text")
+    assert found.slots is not None
+    assert found.slots[0] == 19
+    assert "copy_state=False" in found.message

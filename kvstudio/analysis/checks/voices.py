@@ -33,6 +33,8 @@ class VoiceCheck:
         self._copies: bool | None = None
 
     def look(self, view: FrameView) -> None:
+        for cache, spoken in changed_slots(view, "flow_lm", "spoken"):
+            self._long.add(cache, view.frame, spoken)
         slots = view.recording.facts.voice.get("slots")
         if view.frame.phase == "decode" or not isinstance(slots, int):
             return
