@@ -12,7 +12,7 @@ from kvstudio.engine.gate import Gate
 from kvstudio.engine.model_threads import ModelThreads
 
 LOOK_UP_S = 0.05
-PICK_UP_S = 5.0  # a decoding thread takes a latent at once
+PICK_UP_S = 20.0  # a decoding thread takes a latent at once, if the machine lets it
 DECODING_S = 60.0
 OWN_THREAD_S = 1.0  # a thread of the script's own may decode, or may not
 
@@ -104,10 +104,10 @@ class StrandThreads(ModelThreads):
     def nobody_decodes(self, chunk: int) -> bool:
         return False
 
-    def wait(self, event: threading.Event, chunk: int, seconds: float = OWN_THREAD_S) -> bool:
+    def wait(self, event: threading.Event, chunk: int, seconds: float = PICK_UP_S) -> bool:
         """Waits for something that follows a decode at once."""
         if self._patient and self._somebody_decodes():
-            event.wait(min(seconds, OWN_THREAD_S))
+            event.wait(seconds if self.link is not None else min(seconds, OWN_THREAD_S))
         return event.is_set()
 
     def wait_until(self, changed: threading.Condition, done: Callable[[], bool]) -> None:
