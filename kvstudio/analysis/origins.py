@@ -69,7 +69,7 @@ FOLLOWS: dict[str, set[str]] = {
     "prefix-order": {"marker-missing", *NUMBERS},
     "marker-missing": {"prefix-order", *NUMBERS},
     "expansion-corrupt": {"dropped-write", "capacity-exceeded", "foreign-state", *WRITTEN},
-    "codec-state-reset": {"codec-state-stale", *COUNTED},
+    "codec-state-reset": {"codec-state-reset", "codec-state-stale", *COUNTED},
     "codec-state-stale": {"codec-state-reset", *COUNTED},
     "codec-step-mismatch": COUNTED,
     "offset-skew": {"capacity-exceeded", *COUNTED},

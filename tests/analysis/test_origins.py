@@ -143,6 +143,13 @@ def test_of_links_with_the_same_words_the_one_nearest_to_the_cause_is_told(
     assert [link.frame for link in origin.chain if link.text == same.text] == [1]
 
 
+def test_a_codec_that_begins_again_is_seen_in_its_state_and_its_offset(
+    recording: Recording,
+) -> None:
+    twice = [found("codec-state-reset", 4, None), found("codec-state-reset", 4, MIMI)]
+    assert kinds(recording, *twice) == [("codec-state-reset", 4)]
+
+
 def test_the_language_model_comes_before_the_codec(recording: Recording) -> None:
     told = fold(
         recording, [found("nan-produced", 4, MIMI), found("nan-produced", 4, None)], Trail()

@@ -12,6 +12,7 @@ from kvstudio.app.setup.fields import GAP, Choice, Note, Section, ellipsis_butto
 from kvstudio.app.setup.form import SetupForm
 from kvstudio.app.words import counted
 from kvstudio.paths import resources
+from kvstudio.recording.spec import DEMO_VOICE
 
 
 class VoiceSection(Section):
@@ -94,12 +95,13 @@ class VoiceSection(Section):
 
 
 def embedded_voices() -> list[str]:
-    """Names of the voices that come with the demo model, low ones first."""
+    """Names of the voices that come with the demo model, the usual one first."""
     try:
         folder = resources() / "demo" / "voices"
     except FileNotFoundError:
         return []
-    return sorted((path.stem for path in folder.glob("*.wav")), reverse=True)
+    names = sorted(path.stem for path in folder.glob("*.wav"))
+    return sorted(names, key=lambda name: name != DEMO_VOICE)
 
 
 def card_words(card: Mapping[str, Any]) -> str:

@@ -25,6 +25,7 @@ def export(work: Work, out: Path) -> None:
     shutil.copyfile(work.tokenizer, out / "tokenizer.json")
     weights = out / "model.safetensors"
     safetensors.torch.save_file(all_weights(work), weights)
+    weights.chmod(0o644)  # like the other files; safetensors keeps it to its owner
     for name, samples in record(PROMPT).audio.items():
         wavfile.write(out / "voices" / f"{name}.wav", RATE, samples)
     log.info("%s: %.2f MB", weights, weights.stat().st_size / 1e6)
