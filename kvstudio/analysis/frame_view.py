@@ -56,12 +56,16 @@ class FrameView:
     def surprises(self) -> list[Surprise]:
         return self.recording.evidence.surprises(self.frame.id)
 
+    @cached_property
+    def touched(self) -> set[int]:
+        """Caches of which an op read or wrote a slot, other than to expand them."""
+        return self.recording.evidence.touched(self.frame.id)
+
     def keeps_elsewhere(self, model: str) -> bool:
         """Whether a part of the model keeps K and V somewhere else: no op met a cache of it."""
         if self.recording.spec.trace != "full" or not self.frame.op_count:
             return False
-        touched = self.recording.evidence.touched(self.frame.id)
-        return not any(c.model == model and c.id in touched for c in self.recording.caches)
+        return not any(c.model == model and c.id in self.touched for c in self.recording.caches)
 
     @cached_property
     def fed(self) -> str | None:

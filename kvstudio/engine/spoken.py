@@ -8,7 +8,7 @@ import hashlib
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -51,6 +51,20 @@ class KnownVoice:
         }
 
 
+class Use(NamedTuple):
+    """What is known of a voice that somebody is about to speak with.
+
+    Attributes:
+        first: whether nobody has spoken with it yet.
+        prefill: what was seen of it, the first time.
+        changes: what somebody changed in it since it was made, each change told once.
+    """
+
+    first: bool
+    prefill: Tracing | None
+    changes: list[Surprise]
+
+
 class SpokenVoices:
     """Knows a state again, though it is a copy, and says what somebody has changed in it."""
 
@@ -68,16 +82,17 @@ class SpokenVoices:
         caches = {name: weakref.ref(cache) for name, cache in caches_of(state).items()}
         self._learn(KnownVoice(slots, caches))
 
-    def first_use(self, state: ModelState) -> tuple[bool, Tracing | None]:
-        """Whether nobody has spoken with this voice yet, and its prefill if that was seen."""
-        digest = _digest(_slots(state))
+    def use(self, state: ModelState) -> Use:
+        """Somebody is about to speak with a voice."""
+        slots = _slots(state)
+        digest = _digest(slots)
         first = digest not in self._spoken
         self._spoken.add(digest)
-        return first, self._made.pop(digest, None)
+        return Use(first, self._made.pop(digest, None), self._changes(slots))
 
-    def changes(self, state: ModelState) -> list[Surprise]:
-        """What somebody changed in a voice since it was made, each change told once."""
-        slots = _slots(state)
+    # ---- private ------------------------------------------------------------------------------
+
+    def _changes(self, slots: Slots) -> list[Surprise]:
         if any(_same(voice.slots, slots) for voice in self._known):
             return []
         was = next((voice.slots for voice in self._known if _same(voice.now(), slots)), None)

@@ -204,10 +204,10 @@ class Strand(Observer):
     def _wants_voice_frame(self, state: ModelState) -> bool:
         if self._book.current.continues is not None:
             return False
-        first, self._voice = self.shared.voices.first_use(state)
-        if self._trace != "off":
-            self._voice_changes = self.shared.voices.changes(state)
-        return first
+        use = self.shared.voices.use(state)
+        self._voice = use.prefill
+        self._voice_changes = use.changes if self._trace != "off" else []
+        return use.first
 
     def _begin_chunk(self, state: ModelState, length: int | None) -> Any:
         self._undecoded = self._steps_before = 0

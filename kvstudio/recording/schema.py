@@ -239,8 +239,9 @@ CREATE TABLE attention (
 ) WITHOUT ROWID;
 CREATE INDEX attention_by_frame ON attention (frame);
 
--- State that a step found otherwise than the one before had left it: somebody else changed it.
--- At the first step of a chunk: codec state that is not fresh.
+-- State that a step found otherwise than the one before had left it, or left otherwise than a
+-- healthy one does: changed by somebody else, codec state that is not fresh or not carried on,
+-- K and V that are not the layer's own.
 CREATE TABLE surprise (
     frame INTEGER NOT NULL,           -- of the step that found it
     model TEXT NOT NULL,
