@@ -244,6 +244,11 @@ def layers_words(caches: Sequence[Cache]) -> str:
         words = f"{whose}layers {numbers[0]} to {numbers[-1]}"
     else:
         words = f"{whose}layers {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+    return sentence(words)
+
+
+def sentence(words: str) -> str:
+    """Words as a sentence begins, with a capital letter."""
     return words[0].upper() + words[1:]
 
 

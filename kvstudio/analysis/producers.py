@@ -16,7 +16,7 @@ def first_producer(recording: Recording, frame: Frame, model: str) -> Op | None:
     return None if number is None else recording.ops.get(number)
 
 
-def layer_of(op: Op) -> int | str | None:
+def layer_of_op(op: Op) -> int | str | None:
     """The FlowLM layer that ran an op, or the module of the codec."""
     if part_word(op.part) == "mimi":
         return op.module

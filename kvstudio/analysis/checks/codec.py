@@ -6,7 +6,7 @@ caches, the samples that convolutions still need (`previous`), the tails they st
 
 from dataclasses import dataclass
 
-from kvstudio.analysis.finding import Finding, Link, frame_words
+from kvstudio.analysis.finding import Finding, Link, frame_words, sentence
 from kvstudio.analysis.frame_view import FrameView
 from kvstudio.analysis.surprises import stepped_by_others
 from kvstudio.recording.evidence import Surprise
@@ -89,7 +89,7 @@ def _finding(recording: Recording, kind: str, seen: _Seen) -> Finding:
     slots = None if first.first is None or first.last is None else (first.first, first.last)
     names = _names(seen.rows)
     message = (
-        f"{frame_words(frame)[0].upper()}{frame_words(frame)[1:]} found the codec's state "
+        f"{sentence(frame_words(frame))} found the codec's state "
         f"{WORDS[first.found]} Entries: {names}."
     )
     link = Link(

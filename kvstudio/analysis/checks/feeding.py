@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kvstudio.analysis.finding import Finding, Link, frame_words
+from kvstudio.analysis.finding import Finding, Link, frame_words, sentence
 from kvstudio.analysis.frame_view import FrameView
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Frame
@@ -56,7 +56,7 @@ class FeedingCheck:
 def _unmarked(frame: Frame, fed: str) -> Finding:
     words = FED_WORDS.get(fed, fed)
     message = (
-        f"{frame_words(frame)[0].upper()}{frame_words(frame)[1:]} should be fed the start marker, "
+        f"{sentence(frame_words(frame))} should be fed the start marker, "
         f"which is NaN and is replaced by a learned vector inside FlowLM. It was fed {words} "
         "instead: the beginning is smeared or silent. NaN in the first input is no fault; look for "
         "code that takes it for one."
@@ -67,7 +67,7 @@ def _unmarked(frame: Frame, fed: str) -> Finding:
 def _another(frame: Frame, fed: str) -> Finding:
     words = FED_WORDS.get(fed, fed)
     message = (
-        f"{frame_words(frame)[0].upper()}{frame_words(frame)[1:]} should be fed the latent of the "
+        f"{sentence(frame_words(frame))} should be fed the latent of the "
         f"frame before, but was fed {words}: the model goes on from something that it did not say. "
         "Look at what happens to a latent between two steps."
     )

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from kvstudio.analysis.finding import Finding, Link, frame_words, op_link
+from kvstudio.analysis.finding import Finding, Link, frame_words, op_link, sentence
 from kvstudio.analysis.frame_view import FrameView
 from kvstudio.analysis.normal import is_start_marker
-from kvstudio.analysis.producers import first_producer, layer_of
+from kvstudio.analysis.producers import first_producer, layer_of_op
 from kvstudio.analysis.roles import hides_nan
 from kvstudio.recording.ops import part_word
 from kvstudio.recording.reader import Recording
@@ -71,7 +71,7 @@ def _finding(view: FrameView, op: Op | None, marked: bool) -> Finding:
     if producer is not None:
         file, line, _ = producer.site
         look = f"The NaN began with {producer.name} at {file}:{line}: look there."
-    message = f"{frame_words(frame)[0].upper()}{frame_words(frame)[1:]} {what}. {look}"
+    message = f"{sentence(frame_words(frame))} {what}. {look}"
     chain = [] if producer is None else [op_link(producer, "takes no NaN and gives one")]
     if op is not None:
         chain.append(op_link(op, "takes NaN and gives finite numbers"))
@@ -83,7 +83,7 @@ def _finding(view: FrameView, op: Op | None, marked: bool) -> Finding:
         message=message,
         frame=frame.id,
         phase=frame.phase,
-        layer=None if op is None else layer_of(op),
+        layer=None if op is None else layer_of_op(op),
         op=None if op is None else op.name,
         site=None if op is None else f"{op.site[0]}:{op.site[1]}",
         chain=tuple(chain),

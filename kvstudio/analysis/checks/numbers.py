@@ -14,12 +14,13 @@ from kvstudio.analysis.finding import (
     frame_words,
     layers_words,
     op_link,
+    sentence,
     slots_words,
     within,
 )
 from kvstudio.analysis.frame_view import FrameView
 from kvstudio.analysis.nan_slots import HALVES, Half, NanWatch, nan_slots
-from kvstudio.analysis.producers import first_producer, layer_of
+from kvstudio.analysis.producers import first_producer, layer_of_op
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Frame, Op
 
@@ -86,7 +87,7 @@ class LatentNanCheck:
         op = first_producer(recording, frame, "flow_lm")
         words = f"the latent of {frame_words(frame)} is NaN"
         message = (
-            f"{words[0].upper()}{words[1:]}. FlowLM takes it for a start marker in the next step "
+            f"{sentence(words)}. FlowLM takes it for a start marker in the next step "
             "and goes on with other words, and Mimi cannot get rid of it: the audio is NaN to the "
             f"end of the chunk. {_look_at(op)}"
         )
@@ -140,7 +141,7 @@ class UnfinishedNanCheck:
                 message=message,
                 frame=frame.id,
                 phase=frame.phase,
-                layer=layer_of(op),
+                layer=layer_of_op(op),
                 op=op.name,
                 site=f"{op.site[0]}:{op.site[1]}",
                 chain=(op_link(op, "takes no NaN and gives one"),),

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kvstudio.analysis.finding import Finding, Link, frame_words
+from kvstudio.analysis.finding import Finding, Link, frame_words, sentence
 from kvstudio.analysis.frame_view import FrameView
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Floats, Frame
@@ -140,7 +140,7 @@ def _largest_jump(samples: Floats) -> float:
 
 def _silence(frame: Frame, second: float, words: str) -> Finding:
     message = (
-        f"{words[0].upper()}{words[1:]}, from second {second:.2f} ({frame_words(frame)}) on: every "
+        f"{sentence(words)}, from second {second:.2f} ({frame_words(frame)}) on: every "
         "sample is as good as zero, which even a pause in speech is not. Look at the latents of "
         "these frames, and at what Mimi was given."
     )

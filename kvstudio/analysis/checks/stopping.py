@@ -2,7 +2,7 @@
 
 import math
 
-from kvstudio.analysis.finding import Finding, Link, frame_words
+from kvstudio.analysis.finding import Finding, Link, frame_words, sentence
 from kvstudio.analysis.frame_view import FrameView
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Chunk, Frame
@@ -86,7 +86,7 @@ def _other_threshold(frame: Frame, used: float, wanted: float) -> Finding:
         else "Speech goes on after the text is over, perhaps to its maximum length."
     )
     message = (
-        f"{frame_words(frame)[0].upper()}{frame_words(frame)[1:]} compared its stop logit with "
+        f"{sentence(frame_words(frame))} compared its stop logit with "
         f"{used:g}, but the run asked for {wanted:g}. {follows} Look for code that sets "
         "eos_threshold, such as a hook that was never removed."
     )

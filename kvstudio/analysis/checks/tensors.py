@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kvstudio.analysis.finding import Finding, Link, frame_words, layer_of
+from kvstudio.analysis.finding import Finding, Link, frame_words, layer_of, sentence
 from kvstudio.analysis.frame_view import FrameView
 from kvstudio.analysis.tensors import Mismatch, mismatches
 from kvstudio.recording.reader import Recording
@@ -61,7 +61,7 @@ def _finding(recording: Recording, frame: Frame, group: Sequence[Mismatch]) -> F
     return Finding(
         kind=f"{first.what}-mismatch",
         severity="error",
-        message=message[0].upper() + message[1:],
+        message=sentence(message),
         frame=frame.id,
         phase=frame.phase,
         layer=first.entry if cache is None else layer_of(cache),
