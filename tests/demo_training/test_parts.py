@@ -78,42 +78,81 @@ def test_language_model_without_cache_is_the_one_with(part: Part, tmp_path: Path
     flow_lm = ready_to_stream(part("models").new_flow_lm(tmp_path / "tokenizer.json", 0))
     size = part("models").latent_size()
     said = part("utterances").Utterance([3, 4, 5], noise(6, size), np.linspace(0, 2, 6))
-    longer = said.then(said)
-    batch = batches.collate([batches.Example(noise(4, size), each) for each in (said, longer)])
+    chunks = [said, said.then(said), said]
+    batch = batches.collate([batches.Example(noise(4, size), chunks[:n]) for n in (3, 1)])
     with torch.no_grad():
         plain, _ = training.run(flow_lm, batch)
         guided, _ = training.run(flow_lm, batch, guided=True)
-        cached = with_cache(flow_lm, batch, text=slice(5, 8), audio=slice(8, 15))
+        cached = with_cache(flow_lm, batch, batch.kind[0].unique_consecutive(return_counts=True)[1])
     assert torch.equal(plain, guided)
-    assert cached.numpy() == pytest.approx(plain[0, 8:15].numpy(), abs=1e-5)
+    audio = batch.kind[0] == batches.AUDIO
+    assert cached.numpy() == pytest.approx(plain[0, audio].numpy(), abs=1e-5)
 
 
-def with_cache(flow_lm: FlowLMModel, batch: Batch, text: slice, audio: slice) -> Tensor:
-    """What the heads see at `audio` in the first row, in the three calls pocket-tts makes."""
-    state = init_states(flow_lm, 1, 100)
-    latents = torch.cat([flow_lm.bos_emb[None], batch.latents[0, audio][1:]])[None]
-    nothing = latents[:, :0]
-    prompt = batch.latents[:1, 1 : text.start] @ flow_lm.speaker_proj_weight.T
-    prompt = torch.cat([flow_lm.bos_before_voice, prompt], 1)
-    for prefix in (prompt, flow_lm.conditioner(batch.tokens[:1, text])):
+def with_cache(flow_lm: FlowLMModel, batch: Batch, lengths: Tensor) -> Tensor:
+    """What the heads see in the first row's audio, in the calls pocket-tts makes in place.
+
+    `lengths` are the slots of the prompt, and of each chunk's text and audio in turn.
+    """
+    state = init_states(flow_lm, 1, 200)
+    prompt, *chunks = torch.split(batch.latents[:1], lengths.tolist(), 1)
+    tokens = torch.split(batch.tokens[:1], lengths.tolist(), 1)
+    nothing = prompt[:, :0]
+
+    def prefill(prefix: Tensor) -> None:
         flow_lm.backbone(flow_lm.input_linear(nothing), prefix, nothing, state)
         increment_steps(flow_lm, state, prefix.shape[1])
-    heard = flow_lm.input_linear(latents)
-    out: Tensor = flow_lm.backbone(heard, heard[:, :0], latents, state)[0]
-    return out
+
+    voice = prompt[:, 1:] @ flow_lm.speaker_proj_weight.T
+    prefill(torch.cat([flow_lm.bos_before_voice, voice], 1))
+    seen = []
+    for text, audio in zip(tokens[1::2], chunks[1::2], strict=True):
+        prefill(flow_lm.conditioner(text))
+        latents = torch.cat([flow_lm.bos_emb[None, None], audio[:, 1:]], 1)
+        heard = flow_lm.input_linear(latents)
+        seen.append(flow_lm.backbone(heard, heard[:, :0], latents, state)[0])
+        increment_steps(flow_lm, state, latents.shape[1])
+    return torch.cat(seen)
 
 
 def test_batch_says_what_is_to_come(part: Part) -> None:
     batches = part("flow_lm_batches")
     latents = np.arange(1, 7, dtype=np.float32)[:, None]
     said = part("utterances").Utterance([3, 4, 5], latents, np.linspace(0, 2, 6))
-    batch = batches.collate([batches.Example(-latents[:2], said)])
+    batch = batches.collate([batches.Example(-latents[:2], [said])])
     prompt, text, audio = batches.PROMPT, batches.TEXT, batches.AUDIO
     assert batch.kind.tolist() == [[prompt] * 3 + [text] * 3 + [audio] * 8]
     assert batch.latents[0, :, 0].tolist() == [0, -1, -2, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 6]
     assert batch.targets[0, 6:13, 0].tolist() == [1, 2, 3, 4, 5, 6, 6]
     assert batch.eos[0].tolist() == [0] * 12 + [1, 1]
     assert batch.bos[0].nonzero().flatten().tolist() == [6]
+
+
+@pytest.mark.parametrize("kind", [0.0, 0.3, 0.9])
+def test_batches_are_full_but_not_overfull(part: Part, kind: float) -> None:
+    batches, utterances = part("flow_lm_batches"), part("utterances")
+    said = [
+        utterances.Utterance([3] * n, noise(n, 2), np.linspace(0, n - 1, n)) for n in range(5, 50)
+    ]
+    examples = batches.Examples(utterances.Utterances(["a."] * len(said), [said]), 600)
+    batch = batches.collate(examples.draw(Draws(kind), batches.Lengths(40, 20, chunked=True)))
+    assert 300 < batch.kind.numel() <= 600
+    assert (batch.kind == batches.PADDING).float().mean() < 0.2
+    chunks = batch.bos.sum(1)
+    assert (chunks == chunks[0]).all()
+    assert (chunks[0] > 1) == (kind == 0.3)
+
+
+class Draws(np.random.Generator):
+    """Chance, of which the kind of a batch is known."""
+
+    def __init__(self, kind: float) -> None:
+        super().__init__(np.random.PCG64(0))
+        self._kind: float | None = kind
+
+    def random(self, *args: object, **kwargs: object) -> object:  # type: ignore[override]
+        kind, self._kind = self._kind, None
+        return super().random(*args, **kwargs) if kind is None else kind  # type: ignore[call-overload]
 
 
 class Guess(nn.Module):

@@ -11,12 +11,11 @@ from torch import Tensor, nn
 
 from train.codec import decode, spectral_distance, waveform_distance
 from train.latents import LatentSpace
-from train.plan import FRAME
+from train.plan import DELAY, FRAME
 from train.samples import Samples, as_audio
 
 CROP = 12  # frames
 BATCH = 8
-DELAY = 240  # samples by which the decoder lags; a latent tells little of its frame's last 10 ms
 HELD_OUT = 24  # recordings
 
 Array = npt.NDArray[np.float32]

@@ -1,4 +1,8 @@
-"""Draws batches for the language model: sequences of `bos, voice prompt | text | BOS, latents`."""
+"""Draws batches for the language model: sequences of `bos, voice prompt | text | BOS, latents`.
+
+A sequence may go on with further texts and their latents, as it does when pocket-tts says the
+chunks of a long text into one cache (`copy_state=False`).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +17,9 @@ from train.utterances import Utterance, Utterances
 PROMPT_FRAMES = (8, 20)
 PROMPT_SOURCES = (9, 24)  # frames an utterance must have to serve as a prompt
 POOL = 512  # utterances sorted by length to fill batches of like lengths
-JOINED_SHARE = 0.25  # of the short ones get a second one behind them
+JOINED_SHARE = 0.25  # of the batches say two utterances as one chunk
+CHUNKED_SHARE = 0.35  # of the batches say several chunks
+CHUNKS = (2, 5)
 EOS_FRAMES = 2  # positions that should say EOS; the second hears the last frame repeated
 ALIGNMENT_WIDTH = 1.7  # tokens
 PADDING, PROMPT, TEXT, AUDIO = range(4)
@@ -23,14 +29,30 @@ Array = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Example:
-    """A voice prompt, [frames, latents], and what should be said in that voice."""
+    """A voice prompt, [frames, latents], and the chunks that should be said in that voice."""
 
     prompt: Array
-    said: Utterance
+    chunks: Sequence[Utterance]
 
     @property
     def slots(self) -> int:
-        return 1 + len(self.prompt) + len(self.said.tokens) + len(self.said.latents) + EOS_FRAMES
+        said = sum(len(chunk.tokens) + len(chunk.latents) + EOS_FRAMES for chunk in self.chunks)
+        return 1 + len(self.prompt) + said
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """What a batch may hold.
+
+    Attributes:
+        longest: frames of an utterance.
+        joined: frames of an utterance that may be joined with another one.
+        chunked: whether a sequence may have several chunks.
+    """
+
+    longest: int
+    joined: int
+    chunked: bool
 
 
 @dataclass(frozen=True)
@@ -67,43 +89,43 @@ class Examples:
         frames = utterances.frames
         self._sources = np.flatnonzero((frames >= shortest) & (frames <= longest))
 
-    def draw(self, chance: np.random.Generator, longest: int, joined: int) -> list[Example]:
-        """Examples of like lengths that fill a batch.
-
-        Args:
-            chance: what decides.
-            longest: frames of the longest utterance.
-            joined: frames up to which an utterance may get another one behind it.
-        """
-        texts = np.flatnonzero(self._all.frames <= longest)
-        pool = chance.choice(texts, min(POOL, len(texts)))
-        groups = self._groups(sorted(pool, key=lambda t: self._all.slots[t] + chance.random() * 3))
-        return [
-            self._example(text, joined, chance) for text in groups[chance.integers(len(groups))]
-        ]
+    def draw(self, chance: np.random.Generator, lengths: Lengths) -> list[Example]:
+        """Examples of like lengths that fill a batch."""
+        kind = chance.random()
+        if kind < JOINED_SHARE:
+            rows = self._rows(chance, lengths.joined, 2)
+            return [self._example(row, chance, joined=True) for row in rows]
+        several = lengths.chunked and kind < JOINED_SHARE + CHUNKED_SHARE
+        chunks = int(chance.integers(CHUNKS[0], CHUNKS[1] + 1)) if several else 1
+        return [self._example(row, chance) for row in self._rows(chance, lengths.longest, chunks)]
 
     def fixed(self, count: int) -> list[Example]:
-        """The same examples every time, nothing joined."""
+        """The same examples every time, a chunk each."""
         chance = np.random.default_rng(0)
-        return [self._example(text, 0, chance) for text in range(min(count, len(self._all.frames)))]
+        texts = range(min(count, len(self._all.frames)))
+        return [self._example([text], chance) for text in texts]
 
-    def _groups(self, texts: Sequence[int]) -> list[list[int]]:
-        groups: list[list[int]] = [[]]
-        for text in texts:
-            slots = int(self._all.slots[text]) + PROMPT_FRAMES[1] + 1 + EOS_FRAMES
-            if slots * (len(groups[-1]) + 1) > self._positions and groups[-1]:
+    def _rows(self, chance: np.random.Generator, longest: int, columns: int) -> list[Sequence[int]]:
+        """Rows of `columns` texts, about as long as each other, that fill a batch."""
+        texts = np.flatnonzero(self._all.frames <= longest)
+        rows = chance.choice(texts, (POOL // columns, columns))
+        around = PROMPT_FRAMES[1] + 1 + EOS_FRAMES * columns
+        slots = self._all.slots[rows].sum(1) + around
+        groups: list[list[Sequence[int]]] = [[]]
+        for row in np.argsort(slots + chance.random(len(slots)) * 3):
+            if slots[row] * (len(groups[-1]) + 1) > self._positions and groups[-1]:
                 groups.append([])
-            groups[-1].append(text)
-        return groups
+            groups[-1].append(rows[row].tolist())
+        return groups[chance.integers(len(groups))]
 
-    def _example(self, text: int, joined: int, chance: np.random.Generator) -> Example:
+    def _example(
+        self, texts: Sequence[int], chance: np.random.Generator, joined: bool = False
+    ) -> Example:
         voice = self._all.by_voice[int(chance.integers(len(self._all.by_voice)))]
-        said = voice[text]
-        if len(said.latents) <= joined and chance.random() < JOINED_SHARE:
-            other = voice[int(chance.integers(len(voice)))]
-            said = said.then(other) if len(other.latents) <= joined else said
+        chunks = [voice[text] for text in texts]
         source = voice[chance.choice(self._sources)]
         frames = int(chance.integers(PROMPT_FRAMES[0], PROMPT_FRAMES[1] + 1))
+        said = [chunks[0].then(chunks[1])] if joined else chunks
         return Example(source.latents[-frames:], said)
 
 
@@ -116,21 +138,23 @@ def collate(examples: Sequence[Example]) -> Batch:
     bos, speaking, eos = np.zeros(shape, bool), np.zeros(shape, bool), np.zeros(shape, np.float32)
     alignment = np.zeros((*shape, slots), np.float32)
     for row, example in enumerate(examples):
-        said = example.said
         text = 1 + len(example.prompt)
-        audio = text + len(said.tokens)
-        over = audio + len(said.latents)
-        kind[row, :text], kind[row, text:audio] = PROMPT, TEXT
-        kind[row, audio : over + EOS_FRAMES] = AUDIO
+        kind[row, :text] = PROMPT
         latents[row, 1:text] = example.prompt
-        tokens[row, text:audio] = said.tokens
-        to_come = np.concatenate([said.latents, said.latents[-1:]])
-        bos[row, audio] = True
-        latents[row, audio + 1 : over + EOS_FRAMES] = to_come
-        targets[row, audio : over + 1] = to_come
-        speaking[row, audio : over + 1] = True
-        eos[row, over : over + EOS_FRAMES] = 1
-        alignment[row, audio:over, text:audio] = _alignment(said)
+        for said in example.chunks:
+            audio = text + len(said.tokens)
+            over = audio + len(said.latents)
+            end = over + EOS_FRAMES
+            kind[row, text:audio], kind[row, audio:end] = TEXT, AUDIO
+            tokens[row, text:audio] = said.tokens
+            to_come = np.concatenate([said.latents, said.latents[-1:]])
+            bos[row, audio] = True
+            latents[row, audio + 1 : end] = to_come
+            targets[row, audio : over + 1] = to_come
+            speaking[row, audio : over + 1] = True
+            eos[row, over:end] = 1
+            alignment[row, audio:over, text:audio] = _alignment(said)
+            text = end
     arrays = (kind, tokens, latents, bos, targets, speaking, eos, alignment)
     return Batch(*map(torch.from_numpy, arrays))
 

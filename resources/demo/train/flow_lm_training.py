@@ -9,7 +9,7 @@ from pocket_tts.modules.transformer import StreamingTransformerLayer
 from torch import Tensor
 from torch.nn import functional as F
 
-from train.flow_lm_batches import AUDIO, PROMPT, TEXT, Batch, Examples, collate
+from train.flow_lm_batches import AUDIO, PROMPT, TEXT, Batch, Examples, Lengths, collate
 from train.latents import LatentSpace
 
 # Heads that are shown where to look, by layer; they must be the first ones.
@@ -17,8 +17,12 @@ GUIDED_HEADS = {2: 2, 3: 2, 4: 1}
 GUIDANCE = 0.2  # weight of that lesson, which ends early
 HEAD_NOISE = 0.7  # the head learns to cancel noise up to this, so any temperature will do
 SAMPLED_SHARE = 0.5  # of the steps in the second half hear the model's own latents
-LONGEST = ((0.12, 16), (0.3, 24), (1.0, 60))  # frames of an utterance until this progress
-JOINED = ((0.12, 10), (1.0, 22))
+# Until what progress a batch may hold what.
+LENGTHS = (
+    (0.12, Lengths(longest=16, joined=10, chunked=False)),
+    (0.3, Lengths(longest=24, joined=22, chunked=False)),
+    (1.0, Lengths(longest=60, joined=22, chunked=True)),
+)
 VALIDATED = 24  # examples
 
 
@@ -77,8 +81,8 @@ class FlowLMTask:
         ]
 
     def losses(self, chance: np.random.Generator, progress: float) -> dict[str, Tensor]:
-        longest, joined = _at(LONGEST, progress), _at(JOINED, progress)
-        batch = self._noise.on(collate(self._examples.draw(chance, longest, joined)))
+        lengths = next(lengths for until, lengths in LENGTHS if progress < until)
+        batch = self._noise.on(collate(self._examples.draw(chance, lengths)))
         if progress > 0.5 and chance.random() < SAMPLED_SHARE:
             batch = self._hearing_itself(batch)
         hidden, attention = run(self.learning, batch, guided=True)
@@ -161,7 +165,3 @@ def attention(layer: StreamingTransformerLayer, hidden: Tensor, heads: int, mask
     scores = torch.einsum("bqhd,bkhd->bhqk", queries, keys) * size**-0.5
     looks: Tensor = scores.masked_fill(~mask, float("-inf")).softmax(-1)
     return looks
-
-
-def _at(stages: tuple[tuple[float, int], ...], progress: float) -> int:
-    return next(value for until, value in stages if progress < until)

@@ -6,6 +6,7 @@ RATE = 24_000  # samples per second
 FRAME = 1_920  # samples per latent: 80 ms
 HOP = 120  # samples between two analyses of the spectrum: 5 ms
 HOPS = FRAME // HOP
+DELAY = 240  # samples by which the decoder lags; a latent tells little of its frame's last 10 ms
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Plan:
     vocabulary: int = 4_000  # most frequent English words that random texts draw from
     encoder_steps: int = 3_400
     decoder_steps: int = 8_000
-    flow_lm_steps: int = 10_000
+    flow_lm_steps: int = 12_000
     flow_lm_positions: int = 1_700  # slots per batch
     test_sentences: int = 200
     variants: int = 9  # of each test sentence, differing from it in one word
