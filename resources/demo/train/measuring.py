@@ -1,25 +1,24 @@
 """Measures a model on sentences it has never seen, against the speech it should have learned."""
 
-import multiprocessing
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
 
 from train.distances import distances, pitch, spectra
-from train.logs import log_to
-from train.plan import FRAME
+from train.plan import DELAY, FRAME
 from train.progress import Progress
 from train.recogniser import Recogniser, word_errors, words_of
 from train.speaking import Speaker
 from train.stages import Work
 from train.texts import test_vocabulary
 from train.truth import Truth
+from train.workers import workers
 
 SAME_PITCH = 0.03  # relative difference to the prompt's
 REPEATED = 10  # sentences said twice
+LONG_TEXTS, SENTENCES = 10, 5  # texts said chunk by chunk into one cache, and what is in each
 
 
 @dataclass(frozen=True)
@@ -57,6 +56,8 @@ class Figures:
     length: float
     pace: float
     repeats: float
+    distance_in_place: float
+    length_in_place: float
 
 
 def measure(model: Path, work: Work) -> dict[str, Figures]:
@@ -64,8 +65,7 @@ def measure(model: Path, work: Work) -> dict[str, Figures]:
     work.testing.make(work.plan.workers)
     work.variants.make(work.plan.workers)
     voices = sorted(path.stem for path in (model / "voices").glob("*.wav"))
-    spawned = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(work.plan.workers, spawned, log_to, (work.log,)) as pool:
+    with workers(work.plan.workers, work.log) as pool:
         jobs = {voice: pool.submit(measure_voice, voice, model, work) for voice in voices}
         return {voice: job.result() for voice, job in jobs.items()}
 
@@ -79,7 +79,14 @@ def measure_voice(voice: str, model: Path, work: Work) -> Figures:
     for index in range(len(test.truth.sentences)):
         verdicts.append(test.verdict(index))
         progress.advance()
-    return _figures(verdicts, test.prompt_pitch, test.repeats())
+    distance, length = test.in_place()
+    return Figures(
+        pitch_of_prompt=test.prompt_pitch,
+        repeats=test.repeats(),
+        distance_in_place=distance,
+        length_in_place=length,
+        **_means(verdicts),
+    )
 
 
 class _Test:
@@ -93,7 +100,8 @@ class _Test:
     def verdict(self, index: int) -> Verdict:
         truth, sentence = self.truth, self.truth.sentences[index]
         spoken = self._speaker.say(sentence, self._voice)
-        heard = spectra(spoken.audio)
+        # 10 ms are half a step between two spectra: no alignment in time could make up for them.
+        heard = spectra(spoken.audio[DELAY:])
         to_all = distances(heard, truth.spectra)
         voices, said = zip(*truth.in_every_voice(index).items(), strict=True)
         likeliest = voices[int(distances(heard, said).argmin())]
@@ -121,18 +129,29 @@ class _Test:
         said = [self._speaker.repeats_itself(sentence, self._voice) for sentence in some]
         return float(np.mean(said))
 
+    def in_place(self) -> tuple[float, float]:
+        """Distance and length against the truth of long texts, each said into one cache."""
+        truth, measured = self.truth, []
+        some = range(len(truth.sentences))[: LONG_TEXTS * SENTENCES]
+        for start in some[::SENTENCES]:
+            indices = some[start : start + SENTENCES]
+            text = " ".join(truth.sentences[index] for index in indices)
+            audio = self._speaker.say_in_place(text, self._voice)
+            wanted = np.concatenate([truth.spectra[index] for index in indices])
+            distance = float(distances(spectra(audio[DELAY:]), [wanted])[0])
+            frames = sum(truth.frames(index) for index in indices)
+            measured.append((distance, len(audio) / FRAME / frames))
+        distance, length = np.mean(measured, axis=0)
+        return float(distance), float(length)
 
-def _figures(verdicts: Sequence[Verdict], prompt_pitch: float, repeats: float) -> Figures:
+
+def _means(verdicts: Sequence[Verdict]) -> dict[str, float]:
     mean = {
         field.name: float(np.mean([getattr(verdict, field.name) for verdict in verdicts]))
         for field in fields(Verdict)
     }
     words, errors = mean.pop("words"), mean.pop("errors")
     errors_in_truth = mean.pop("errors_in_truth")
-    return Figures(
-        words_right=1 - errors / words,
-        words_right_in_truth=1 - errors_in_truth / words,
-        pitch_of_prompt=prompt_pitch,
-        repeats=repeats,
-        **mean,
-    )
+    mean["words_right"] = 1 - errors / words
+    mean["words_right_in_truth"] = 1 - errors_in_truth / words
+    return mean

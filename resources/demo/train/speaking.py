@@ -1,5 +1,6 @@
 """A finished model under test, run by pocket-tts as anybody would run it."""
 
+import copy
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,6 +58,12 @@ class Speaker:
         tokens = self._tts.flow_lm.conditioner.prepare(text).shape[1]
         limit = self._tts._estimate_max_gen_len(tokens)
         return Spoken(audio, seconds, len(audio) // FRAME < limit)
+
+    def say_in_place(self, text: str, voice: str) -> Array:
+        """All chunks of a text into one cache."""
+        state = copy.deepcopy(self._voices[voice])
+        audio: Array = self._tts.generate_audio(state, text, copy_state=False).numpy()
+        return audio
 
     def repeats_itself(self, text: str, voice: str) -> bool:
         """Whether a seed gives the same audio twice, with noise in the sampling."""

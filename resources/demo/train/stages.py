@@ -1,9 +1,8 @@
 """The stages of a run, in order; each finds what the earlier ones left in the working folder."""
 
 import logging
-import multiprocessing
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -14,7 +13,6 @@ from train.codec_training import CROP, HELD_OUT, DecoderTask, EncoderTask, Sound
 from train.flow_lm_batches import Examples
 from train.flow_lm_training import FlowLMTask
 from train.latents import LatentSpace
-from train.logs import log_to
 from train.loop import train
 from train.models import latent_size, new_codec, new_flow_lm
 from train.plan import Plan
@@ -23,6 +21,7 @@ from train.samples import Samples, as_audio
 from train.texts import one_word_variants, test_sentences, training_texts
 from train.tokenizer import make_tokenizer
 from train.utterances import keep_latents, read_utterances
+from train.workers import workers
 
 log = logging.getLogger("train")
 
@@ -103,8 +102,7 @@ def make_latents(work: Work) -> None:
 
 def train_models(work: Work) -> None:
     """Codec and language model side by side, each in a process with one thread."""
-    spawned = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(2, spawned, log_to, (work.log,)) as pool:
+    with workers(2, work.log) as pool:
         for done in as_completed(
             [pool.submit(train_flow_lm, work), pool.submit(train_codec, work)]
         ):
