@@ -11,6 +11,8 @@ import pytest
 import torch
 from pocket_tts.models.flow_lm import FlowLMModel
 from pocket_tts.modules.stateful_module import StatefulModule, increment_steps, init_states
+from sentencepiece import SentencePieceProcessor
+from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from kvstudio.paths import resources
@@ -228,6 +230,48 @@ def test_tokenizer_is_the_shipped_one(part: Part, tmp_path: Path) -> None:
     part("tokenizer").make_tokenizer(tmp_path / "tokenizer.json")
     shipped = resources() / "demo" / "tokenizer.json"
     assert (tmp_path / "tokenizer.json").read_bytes() == shipped.read_bytes()
+
+
+def test_both_tokenizers_give_the_same_tokens(part: Part, tmp_path: Path) -> None:
+    tokens = part("tokenizer")
+    tokens.make_tokenizer(tmp_path / "tokenizer.json")
+    tokens.make_sentencepiece(tmp_path / "tokenizer.model")
+    one = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    other = SentencePieceProcessor(model_file=str(tmp_path / "tokenizer.model"))
+    assert other.vocab_size() == one.get_vocab_size() == tokens.TOKENS
+    for text in (
+        "Hello world. I am a tiny voice.",
+        " It's: 'Q' - \"z\"; x, y!?",
+        "...!?",
+        "\u00e9",
+    ):
+        assert other.encode(text) == one.encode(text).ids
+        assert other.decode(other.encode(text)).strip("\u2047 ") == (
+            one.decode(one.encode(text).ids).replace("<unk>", "")
+        )
+
+
+def test_head_learns_its_way_from_wherever_it_is(part: Part) -> None:
+    """A head that always goes straight to the target has no loss, however many steps it takes."""
+    training, batches = part("flow_lm_training"), part("flow_lm_batches")
+    said = part("utterances").Utterance([3, 4], noise(5, 2), np.linspace(0, 1, 5))
+    batch = batches.collate([batches.Example(noise(3, 2), [said])] * 40)
+    targets = batch.targets[batch.speaking]
+    step = training.Step.drawn(batch)
+    whole = training.Step.whole(batch)
+    assert (step.until > step.since).all()
+    assert 0.6 < (step.until - step.since == 1).float().mean() < 0.95
+    assert not whole.noise.any()
+    assert (whole.until - whole.since == 1).all()
+    for taken in (step, whole):
+
+        def straight(way: Tensor, since: Tensor, until: Tensor, here: Tensor) -> Tensor:
+            assert ((since >= 0) & (since < until) & (until <= 1)).all()
+            return way
+
+        right = targets - taken.noise
+        assert taken.error(straight, right, targets).abs().max() == 0
+        assert taken.error(straight, right + 1, targets).max() == pytest.approx(1)
 
 
 def test_words_are_said_one_after_another(part: Part) -> None:

@@ -3,8 +3,10 @@
 import logging
 import shutil
 from pathlib import Path
+from typing import Any
 
 import safetensors.torch
+import yaml
 from scipy.io import wavfile
 from torch import Tensor
 
@@ -12,6 +14,7 @@ from train.models import CONFIG, new_codec
 from train.plan import RATE
 from train.recordings import record
 from train.stages import Work
+from train.tokenizer import make_sentencepiece
 
 log = logging.getLogger("train")
 
@@ -23,12 +26,26 @@ def export(work: Work, out: Path) -> None:
     (out / "voices").mkdir(parents=True, exist_ok=True)
     shutil.copyfile(CONFIG, out / "config.yaml")
     shutil.copyfile(work.tokenizer, out / "tokenizer.json")
+    config = yaml.safe_dump(config_for_2(), sort_keys=False)
+    (out / "config-2.yaml").write_text(config, encoding="utf-8")
+    make_sentencepiece(out / "tokenizer.model")
     weights = out / "model.safetensors"
     safetensors.torch.save_file(all_weights(work), weights)
     weights.chmod(0o644)  # like the other files; safetensors keeps it to its owner
     for name, samples in record(PROMPT).audio.items():
         wavfile.write(out / "voices" / f"{name}.wav", RATE, samples)
     log.info("%s: %.2f MB", weights, weights.stat().st_size / 1e6)
+
+
+def config_for_2() -> dict[str, Any]:
+    """The config as far as pocket-tts 2 understands it; the weights are the same."""
+    config: dict[str, Any] = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
+    for unknown in ("default_temperature", "capitalize_first_letter"):
+        del config[unknown]
+    del config["flow_lm"]["flow"]["type"]
+    tokenizer = {"tokenizer": "sentencepiece", "tokenizer_path": "tokenizer.model"}
+    config["flow_lm"]["lookup_table"] |= tokenizer
+    return config
 
 
 def all_weights(work: Work) -> dict[str, Tensor]:

@@ -6,16 +6,18 @@ import numpy as np
 import torch
 from pocket_tts.models.flow_lm import FlowLMModel
 from pocket_tts.modules.transformer import StreamingTransformerLayer
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from train.flow_lm_batches import AUDIO, PROMPT, TEXT, Batch, Examples, Lengths, collate
 from train.latents import LatentSpace
+from train.models import EOS_THRESHOLD
 
 # Heads that are shown where to look, by layer; they must be the first ones.
 GUIDED_HEADS = {2: 2, 3: 2, 4: 1}
 GUIDANCE = 0.2  # weight of that lesson, which ends early
 HEAD_NOISE = 0.7  # the head learns to cancel noise up to this, so any temperature will do
+ONE_STEP_SHARE = 0.8  # of the latents are learned from noise in a single step, which is usual
 SAMPLED_SHARE = 0.5  # of the steps in the second half hear the model's own latents
 # Until what progress a batch may hold what.
 LENGTHS = (
@@ -48,6 +50,51 @@ class Noise:
         noisy = batch.latents + torch.randn_like(batch.latents) * self.scale * strength
         lost = (torch.rand(rows, slots, 1) < 0.12 * torch.rand(rows, 1, 1)) & ~prompt
         return replace(batch, latents=torch.where(lost, 0.7 * torch.randn_like(noisy), noisy))
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the head on the straight way from noise to a latent, for all that is spoken.
+
+    The head is that of the released models: it says where to go from one time on the way until
+    another (Lagrangian self-distillation, https://arxiv.org/abs/2505.18825). Here every latent has
+    but one noise-free answer, so all flows on a way are the same and nothing need be distilled.
+
+    Attributes:
+        noise: where the way begins, [latents spoken, latents].
+        since: share of the way that is behind, [latents spoken, 1].
+        until: share where the step ends, [latents spoken, 1].
+    """
+
+    noise: Tensor
+    since: Tensor
+    until: Tensor
+
+    @classmethod
+    def whole(cls, batch: Batch) -> "Step":
+        """From no noise at all to the end, as at temperature 0."""
+        noise = torch.zeros_like(batch.targets[batch.speaking])
+        since = torch.zeros_like(noise[:, :1])
+        return cls(noise, since, since + 1)
+
+    @classmethod
+    def drawn(cls, batch: Batch) -> "Step":
+        targets = batch.targets[batch.speaking]
+        noise = torch.randn_like(targets) * HEAD_NOISE * torch.rand(len(targets), 1)
+        since, length, kind = torch.rand(3, len(targets), 1)
+        whole = kind < ONE_STEP_SHARE
+        since = torch.where(whole, torch.zeros(()), since)
+        return cls(noise, since, torch.where(whole, torch.ones(()), since + (1 - since) * length))
+
+    def flow(self, head: nn.Module, hidden: Tensor, here: Tensor) -> Tensor:
+        """Where the head would go from `here`."""
+        way: Tensor = head(hidden, self.since, self.until, here)
+        return way
+
+    def error(self, head: nn.Module, hidden: Tensor, targets: Tensor) -> Tensor:
+        """How far from the targets the head would come if it went on as it says to the end."""
+        here = torch.lerp(self.noise, targets, self.since)
+        return (1 - self.since) * (self.flow(head, hidden, here) - (targets - self.noise))
 
 
 class FlowLMTask:
@@ -86,8 +133,7 @@ class FlowLMTask:
         if progress > 0.5 and chance.random() < SAMPLED_SHARE:
             batch = self._hearing_itself(batch)
         hidden, attention = run(self.learning, batch, guided=True)
-        start = torch.randn_like(batch.targets) * HEAD_NOISE * torch.rand(*batch.kind.shape, 1)
-        losses = self._losses(batch, hidden, start)
+        losses = self._losses(batch, hidden, Step.drawn(batch))
         losses["guide"] = GUIDANCE * max(0.1, 1 - 1.5 * progress) * attention
         return losses
 
@@ -95,19 +141,18 @@ class FlowLMTask:
     def validate(self) -> dict[str, float]:
         batch = self._held_out
         hidden, _ = run(self.learning, batch)
-        losses = self._losses(batch, hidden, torch.zeros_like(batch.targets))
+        losses = self._losses(batch, hidden, Step.whole(batch))
         return {name: loss.item() for name, loss in losses.items()}
 
-    def _losses(self, batch: Batch, hidden: Tensor, start: Tensor) -> dict[str, Tensor]:
-        start = start[batch.speaking]
-        latents = start + self.learning.flow_net(hidden[batch.speaking], start)
-        error = latents - batch.targets[batch.speaking]
+    def _losses(self, batch: Batch, hidden: Tensor, step: "Step") -> dict[str, Tensor]:
+        speaking = batch.speaking
+        error = step.error(self.learning.flow_net, hidden[speaking], batch.targets[speaking])
         audio = batch.kind == AUDIO
         eos = self.learning.out_eos(hidden[audio]).squeeze(-1)
         return {
             "mel": 2 * (error @ self._to_log_mel).abs().mean(),
             "latent": (error.square() * self._weight).mean(),
-            "eos": 0.5 * F.binary_cross_entropy_with_logits(eos, batch.eos[audio]),
+            "eos": 0.5 * F.binary_cross_entropy_with_logits(eos - EOS_THRESHOLD, batch.eos[audio]),
         }
 
     @torch.no_grad()
@@ -115,8 +160,9 @@ class FlowLMTask:
         """A random share of the latents that go in replaced by what the model would have said."""
         hidden, _ = run(self.learning, batch)
         said = torch.zeros_like(batch.latents)
-        silent = torch.zeros_like(batch.targets[batch.speaking])
-        said[batch.speaking] = self.learning.flow_net(hidden[batch.speaking], silent)
+        step = Step.whole(batch)
+        head = self.learning.flow_net
+        said[batch.speaking] = step.flow(head, hidden[batch.speaking], step.noise)
         heard = said.roll(1, dims=1)
         share = 1.2 * torch.rand(len(said), 1)
         own = (batch.kind == AUDIO) & ~batch.bos & (torch.rand(batch.kind.shape) < share)

@@ -12,6 +12,7 @@ from pocket_tts.utils.config import Config
 from torch import nn
 
 CONFIG = Path(__file__).with_name("config.yaml")
+EOS_THRESHOLD = -4.0  # of every release of pocket-tts, unless it is told another
 
 
 def demo_config(tokenizer: Path | None = None) -> Config:
@@ -53,6 +54,7 @@ def _initialise(flow_lm: FlowLMModel, width: int) -> None:
     flow_lm.conditioner.embed.weight.mul_(0.5)
     flow_lm.bos_emb.mul_(0.5)
     flow_lm.input_linear.weight.normal_(0, 0.2)
+    flow_lm.out_eos.bias.fill_(EOS_THRESHOLD)
     layers = flow_lm.transformer.layers
     into_residual = 1 / math.sqrt(2 * len(layers))
     for layer in layers:

@@ -1,12 +1,16 @@
-"""One token per character, in a form that pocket-tts opens."""
+"""One token per character, in the two forms that pocket-tts opens."""
 
+import io
+import tempfile
 from pathlib import Path
 
+import sentencepiece
 from tokenizers import Tokenizer, decoders, models, normalizers
 
 SPACE = "\u2581"
 SYMBOLS = ("<unk>", SPACE, *"abcdefghijklmnopqrstuvwxyz'.,!?;:-\"")
 TOKENS = 40  # the rest is spare
+ALL_SYMBOLS = (*SYMBOLS, *(f"<r{spare}>" for spare in range(TOKENS - len(SYMBOLS))))
 
 
 def make_tokenizer(path: Path) -> None:
@@ -15,8 +19,7 @@ def make_tokenizer(path: Path) -> None:
     A space stands before every word, the first included: pocket-tts drops the first token of
     ".!...?" when it looks for the ends of sentences.
     """
-    symbols = [*SYMBOLS, *(f"<r{spare}>" for spare in range(TOKENS - len(SYMBOLS)))]
-    vocabulary = {symbol: token for token, symbol in enumerate(symbols)}
+    vocabulary = {symbol: token for token, symbol in enumerate(ALL_SYMBOLS)}
     tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[], unk_token="<unk>"))
     tokenizer.normalizer = normalizers.Sequence(
         [
@@ -30,3 +33,27 @@ def make_tokenizer(path: Path) -> None:
         [decoders.Replace(SPACE, " "), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
     )
     tokenizer.save(str(path))
+
+
+def make_sentencepiece(path: Path) -> None:
+    """Write the same tokens as sentencepiece, the only kind that pocket-tts 2 opens."""
+    letters = [symbol for symbol in SYMBOLS if symbol.isalpha() and symbol.isascii()]
+    made = io.BytesIO()
+    with tempfile.TemporaryDirectory() as scratch:
+        lower = Path(scratch) / "lower.tsv"
+        lower.write_text("".join(f"{ord(a.upper()):X}\t{ord(a):X}\n" for a in letters), "utf-8")
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(["\u00e9"]),  # it wants something that is in no token
+            model_writer=made,
+            model_type="char",
+            vocab_size=TOKENS,
+            user_defined_symbols=list(ALL_SYMBOLS[1:]),  # they get their tokens in this order
+            normalization_rule_tsv=str(lower),
+            unk_id=0,
+            bos_id=-1,
+            eos_id=-1,
+            pad_id=-1,
+            hard_vocab_limit=False,
+            minloglevel=2,
+        )
+    path.write_bytes(made.getvalue())
