@@ -18,6 +18,7 @@ from train.workers import workers
 
 SAME_PITCH = 0.03  # relative difference to the prompt's
 REPEATED = 10  # sentences said twice
+PACED = 20  # sentences of which the pace is taken
 LONG_TEXTS, SENTENCES = 10, 5  # texts said chunk by chunk into one cache, and what is in each
 
 
@@ -36,7 +37,6 @@ class Verdict:
     errors: int
     errors_in_truth: int
     length: float
-    pace: float
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,22 @@ def measure(model: Path, work: Work) -> dict[str, Figures]:
     work.testing.make(work.plan.workers)
     work.variants.make(work.plan.workers)
     voices = sorted(path.stem for path in (model / "voices").glob("*.wav"))
+    paces = {voice: pace_of(voice, model, work) for voice in voices}
     with workers(work.plan.workers, work.log) as pool:
-        jobs = {voice: pool.submit(measure_voice, voice, model, work) for voice in voices}
+        jobs = {
+            voice: pool.submit(measure_voice, voice, model, work, pace)
+            for voice, pace in paces.items()
+        }
         return {voice: job.result() for voice, job in jobs.items()}
 
 
-def measure_voice(voice: str, model: Path, work: Work) -> Figures:
+def pace_of(voice: str, model: Path, work: Work) -> float:
+    """Seconds of one core per second of speech, while no other process of ours is at work."""
+    speaker = Speaker(model, work.measured / f"{model.name}_{voice}")
+    return float(np.mean([speaker.say(text, voice).pace for text in work.tested[:PACED]]))
+
+
+def measure_voice(voice: str, model: Path, work: Work, pace: float) -> Figures:
     scratch = work.measured / f"{model.name}_{voice}"
     recogniser = Recogniser(test_vocabulary(), scratch)
     test = _Test(Truth(work, voice, recogniser), recogniser, Speaker(model, scratch), voice)
@@ -83,6 +93,7 @@ def measure_voice(voice: str, model: Path, work: Work) -> Figures:
     return Figures(
         pitch_of_prompt=test.prompt_pitch,
         repeats=test.repeats(),
+        pace=pace,
         distance_in_place=distance,
         length_in_place=length,
         **_means(verdicts),
@@ -120,7 +131,6 @@ class _Test:
             errors=word_errors(words, self._recogniser.words_in(spoken.audio)),
             errors_in_truth=truth.errors[index],
             length=len(spoken.audio) / FRAME / truth.frames(index),
-            pace=spoken.pace,
         )
 
     def repeats(self) -> float:
