@@ -12,6 +12,7 @@ from kvstudio.recording.errors import DamagedRecording
 from kvstudio.recording.reader import Recording
 from tests.analysis.checks.running import report_of
 from tests.fakes import FakeRun
+from tests.recording.reading import tamper
 from tests.recording.test_hostile import VALUES, columns
 
 
@@ -26,11 +27,13 @@ def sick(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     run.decode(nan=True)
     run.decode()
     run.writer.finish("finished")
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("UPDATE cache_state SET nan_slots = nan_slots + 1 WHERE frame = 3")
-        connection.execute("UPDATE expansion SET changed_slot = 1")
-        connection.execute("UPDATE tensor_state SET dtype = 'int8' WHERE tensor = 0")
-        connection.execute("UPDATE op SET nan_in = 0")
+    tamper(
+        path,
+        "UPDATE cache_state SET nan_slots = nan_slots + 1 WHERE frame = 3",
+        "UPDATE expansion SET changed_slot = 1",
+        "UPDATE tensor_state SET dtype = 'int8' WHERE tensor = 0",
+        "UPDATE op SET nan_in = 0",
+    )
     with Recording.open(path) as recording:
         checker = Checker(recording)
         checker.advance()

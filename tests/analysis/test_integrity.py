@@ -8,8 +8,8 @@ import pytest
 from kvstudio.analysis.integrity import CHECKS, IntegrityRow, failures, integrity
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.spec import RunSpec
-from tests.analysis.test_ledger import changed
 from tests.fakes import FakeRun
+from tests.recording.reading import tamper
 
 
 def rows_of(path: Path) -> list[IntegrityRow]:
@@ -47,7 +47,7 @@ def test_a_healthy_expansion_passes_every_check_in_every_layer(whole: Path) -> N
 def test_a_failure_names_the_slot(
     whole: Path, statement: str, check: str, slot: int, words: str
 ) -> None:
-    changed(whole, f"UPDATE expansion SET {statement} WHERE cache = 1")
+    tamper(whole, f"UPDATE expansion SET {statement} WHERE cache = 1")
     (failed,) = failures(rows_of(whole))
     assert (failed.chunk, failed.cache, failed.check) == (0, 1, check)
     assert (failed.failed_slot, failed.words) == (slot, words)
@@ -63,7 +63,7 @@ def test_a_failure_names_the_slot(
 def test_caches_that_are_long_enough(
     whole: Path, before: int, after: int, passed: bool, words: str
 ) -> None:
-    changed(
+    tamper(
         whole,
         f"UPDATE expansion SET capacity_before = {before}, capacity_after = {after}, fill = 'none'",
     )
@@ -113,11 +113,11 @@ def test_without_values_old_slots_are_not_judged(tmp_path: Path) -> None:
 def test_a_chunk_whose_forerunner_left_no_frame_is_not_judged_by_it(tmp_path: Path) -> None:
     run = goes_on(tmp_path / "run.kvrec", nan=True)
     run.writer.finish("stopped")
-    changed(run.path, "DELETE FROM frame")
+    tamper(run.path, "DELETE FROM frame")
     second = [row for row in rows_of(run.path) if row.chunk == 1]
     assert second[1].words.endswith("old ones not recorded")
 
 
 def test_an_expansion_of_no_known_cache_is_left_out(whole: Path) -> None:
-    changed(whole, "UPDATE expansion SET cache = 77 WHERE cache = 1")
+    tamper(whole, "UPDATE expansion SET cache = 77 WHERE cache = 1")
     assert {row.cache for row in rows_of(whole)} == {0}

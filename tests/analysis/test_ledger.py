@@ -1,7 +1,5 @@
 """The sum that sizes the caches, against what they became."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,11 +10,7 @@ from kvstudio.analysis.ledger import LedgerRow, ledger
 from kvstudio.recording.reader import Recording
 from kvstudio.recording.rows import Chunk
 from tests.fakes import FakeRun
-
-
-def changed(path: Path, statement: str) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute(statement)
+from tests.recording.reading import tamper
 
 
 def rows_of(path: Path, frame: int | None) -> list[LedgerRow]:
@@ -52,7 +46,7 @@ def test_a_healthy_chunk(
 def test_a_chunk_that_waits_for_its_prefill_has_not_failed_yet(tmp_path: Path) -> None:
     run = FakeRun(tmp_path / "run.kvrec")
     run.begin_chunk()
-    changed(run.path, "UPDATE chunk SET capacity_after = capacity_before")
+    tamper(run.path, "UPDATE chunk SET capacity_after = capacity_before")
     (row,) = rows_of(run.path, 0)
     assert not row.begun
     assert row.passed
@@ -79,20 +73,20 @@ def test_a_chunk_that_waits_for_its_prefill_has_not_failed_yet(tmp_path: Path) -
     ids=["sum", "capacity", "offset", "no length asked for"],
 )
 def test_what_does_not_add_up_is_said(whole: Path, statement: str, words: str) -> None:
-    changed(whole, statement)
+    tamper(whole, statement)
     (row,) = rows_of(whole, 3)
     assert row.problems == (words,)
     assert not row.passed
 
 
 def test_a_model_that_never_asks_for_a_length_passes_with_room_enough(whole: Path) -> None:
-    changed(whole, "UPDATE chunk SET required_len=99, capacity_before=99, capacity_after=99")
+    tamper(whole, "UPDATE chunk SET required_len=99, capacity_before=99, capacity_after=99")
     (row,) = rows_of(whole, 3)
     assert row.passed
 
 
 def test_an_offset_past_the_capacity_leaves_less_than_nothing(whole: Path) -> None:
-    changed(whole, "UPDATE cache_state SET offset = 25 WHERE frame = 3")
+    tamper(whole, "UPDATE cache_state SET offset = 25 WHERE frame = 3")
     (row,) = rows_of(whole, 3)
     assert row.left == -2
 

@@ -1,8 +1,6 @@
 """A table of ops that is taken in piece by piece, while it can be asked already."""
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +11,7 @@ from hypothesis import strategies as st
 from kvstudio.recording.errors import DamagedRecording
 from kvstudio.recording.reader import Recording
 from tests.fakes import FakeRun
+from tests.recording.reading import tamper
 
 OPS_A_FRAME = 20
 ALL = 3 * OPS_A_FRAME + 1  # the text prefill has one
@@ -107,8 +106,7 @@ def test_looking_on_from_an_id_finds_what_looking_at_all_finds(
 def test_a_frame_cannot_claim_more_ops_than_fit(tmp_path: Path) -> None:
     path = tmp_path / "run.kvrec"
     FakeRun(path).run(2)
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("UPDATE op SET id = 900000000000 WHERE id = 40")
+    tamper(path, "UPDATE op SET id = 900000000000 WHERE id = 40")
     with Recording.open(path) as recording, pytest.raises(DamagedRecording, match="claims 8999"):
         recording.ops.of_frame(3)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import pytest
 
+from kvstudio.app.panel import Panel
 from kvstudio.app.panels.audio import AudioPanel
 from kvstudio.app.panels.frames import FramesPanel
 from kvstudio.app.theme import apply_theme
@@ -20,6 +21,30 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
+
+P = TypeVar("P", bound=Panel)
+
+
+class OpenPanel(Protocol):
+    def __call__(self, kind: type[P], path: Path | None, height: int = 600) -> P: ...
+
+
+@pytest.fixture
+def open_panel(qtbot: QtBot) -> OpenPanel:
+    """`open_panel(OpsPanel, path)`: a panel of that kind over a recording, or over none."""
+
+    def opened(kind: type[P], path: Path | None, height: int = 600) -> P:
+        workspace = Workspace()
+        panel = kind(workspace)
+        qtbot.addWidget(panel, before_close_func=lambda _: workspace.close())
+        if path is not None:
+            assert workspace.open(path)
+        panel.resize(900, height)
+        panel.show()
+        qtbot.waitExposed(panel)
+        return panel
+
+    return opened
 
 
 @pytest.fixture

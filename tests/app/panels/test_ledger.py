@@ -1,8 +1,6 @@
 """The ledger panel: the sum of each chunk, and the three checks of each expansion."""
 
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,8 +13,9 @@ from kvstudio.app.ledger_words import FIRST_CHECK, INTEGRITY_COLUMNS, LEDGER_COL
 from kvstudio.app.panels.ledger import LedgerPanel
 from kvstudio.app.table import Table
 from kvstudio.app.theme import apply_theme
-from kvstudio.app.workspace import Workspace
+from tests.app.panels.conftest import OpenPanel
 from tests.fakes import FakeRun
+from tests.recording.reading import tamper
 
 Show = Callable[[Path | None], LedgerPanel]
 SHAPE, NAN, KEPT = range(FIRST_CHECK, FIRST_CHECK + 3)
@@ -43,30 +42,17 @@ def two(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def show(qtbot: QtBot) -> Show:
+def show(qtbot: QtBot, open_panel: OpenPanel) -> Show:
     def shown(path: Path | None) -> LedgerPanel:
-        workspace = Workspace()
-        panel = LedgerPanel(workspace)
-        qtbot.addWidget(panel, before_close_func=lambda _: workspace.close())
-        if path is not None:
-            assert workspace.open(path)
-        panel.resize(900, 600)
-        panel.show()
-        qtbot.waitExposed(panel)
-        due = 0
-        if workspace.recording is not None:
-            begun = {each.chunk for each in workspace.recording.frames if each.phase == "text"}
-            due = sum(each.chunk in begun for each in workspace.recording.expansions())
+        panel = open_panel(LedgerPanel, path)
+        recording, due = panel.workspace.recording, 0
+        if recording is not None:
+            begun = {each.chunk for each in recording.frames if each.phase == "text"}
+            due = sum(each.chunk in begun for each in recording.expansions())
         qtbot.waitUntil(lambda: panel.checks.rowCount() == due, timeout=5000)
         return panel
 
     return shown
-
-
-def change(path: Path, *statements: str) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for statement in statements:
-            connection.execute(statement)
 
 
 def move(panel: LedgerPanel, frame: int) -> None:
@@ -131,7 +117,7 @@ def test_the_voice_frame_stands_before_the_expansion(show: Show, whole: Path) ->
 def test_a_chunk_that_is_not_expanded_yet_is_not_judged(show: Show, tmp_path: Path) -> None:
     run = FakeRun(tmp_path / "run.kvrec")
     run.begin_chunk()
-    change(run.path, "DELETE FROM expansion", "UPDATE chunk SET capacity_after = 5")
+    tamper(run.path, "DELETE FROM expansion", "UPDATE chunk SET capacity_after = 5")
     panel = show(run.path)
     assert panel.card.numbers["capacity"].text() == "5 so far"
     assert panel.card.verdicts["capacity"].text() == ""
@@ -169,7 +155,7 @@ def test_a_chunk_that_is_not_expanded_yet_is_not_judged(show: Show, tmp_path: Pa
 def test_what_does_not_add_up_is_said_and_marked(
     show: Show, whole: Path, statement: str, problem: str, verdicts: str, bar: str
 ) -> None:
-    change(whole, statement)
+    tamper(whole, statement)
     panel = show(whole)
     move(panel, 4)
     assert "".join(label.text() for label in panel.card.verdicts.values()) == verdicts
@@ -185,7 +171,7 @@ def test_what_does_not_add_up_is_said_and_marked(
 
 
 def test_past_the_end_is_said(show: Show, whole: Path) -> None:
-    change(whole, "UPDATE cache_state SET offset = 25")
+    tamper(whole, "UPDATE cache_state SET offset = 25")
     panel = show(whole)
     move(panel, 4)
     assert panel.card.use.text().startswith("25 of 23 slots used, 2 past the end;")
@@ -193,7 +179,7 @@ def test_past_the_end_is_said(show: Show, whole: Path) -> None:
 
 
 def test_no_growth_needed(show: Show, whole: Path) -> None:
-    change(
+    tamper(
         whole,
         "UPDATE chunk SET capacity_before = 40, capacity_after = 40",
         "UPDATE expansion SET capacity_before = 40, capacity_after = 40, fill = 'none'",
@@ -226,7 +212,7 @@ def test_every_layer_has_its_checks(show: Show, whole: Path) -> None:
 def test_a_failed_check_leads_to_its_slot(
     show: Show, whole: Path, statement: str, column: int, words: str, slot: int
 ) -> None:
-    change(whole, f"UPDATE expansion SET {statement} WHERE cache = 1")
+    tamper(whole, f"UPDATE expansion SET {statement} WHERE cache = 1")
     panel = show(whole)
     move(panel, 0)
     assert panel.summary.text() == "✗ 1 of 6 checks failed"
@@ -272,10 +258,10 @@ def test_chunks_follow_the_cursor_and_lead_it(show: Show, two: Path) -> None:
 
 
 def test_several_chunks_of_which_some_do_not_add_up(show: Show, two: Path) -> None:
-    change(two, "UPDATE chunk SET capacity_after = 22 WHERE id = 1")
+    tamper(two, "UPDATE chunk SET capacity_after = 22 WHERE id = 1")
     panel = show(two)
     assert panel.summary.text() == "✗ 1 of 2 chunks does not add up"
-    change(two, "UPDATE chunk SET capacity_after = 22")
+    tamper(two, "UPDATE chunk SET capacity_after = 22")
     panel.workspace.refresh()
     panel.mark(panel._changed.FRAMES)
     panel.refresh_now()
@@ -339,7 +325,7 @@ def test_both_tables_are_copied_as_text(show: Show, two: Path) -> None:
     ids=["ledger", "checks"],
 )
 def test_a_damaged_table_is_told(show: Show, whole: Path, qtbot: QtBot, statement: str) -> None:
-    change(whole, statement)
+    tamper(whole, statement)
     panel = show(None)
     panel.workspace.open(whole)
     panel.refresh_now()

@@ -1,8 +1,6 @@
 """The ops panel: what is listed, what the cursor does to it, what is said when there is nothing."""
 
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,10 +14,11 @@ from kvstudio.app.op_words import COLUMN, OP_COLUMNS
 from kvstudio.app.panels.ops import OpsPanel
 from kvstudio.app.table import CELL_PADDING
 from kvstudio.app.theme import apply_theme
-from kvstudio.app.workspace import Workspace
 from kvstudio.recording.rows import Op
 from kvstudio.recording.spec import RunSpec
+from tests.app.panels.conftest import OpenPanel
 from tests.fakes import FILE, FakeRun
+from tests.recording.reading import tamper
 
 OPS_A_FRAME = 20
 Show = Callable[[Path | None], OpsPanel]
@@ -39,19 +38,8 @@ def whole(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def show(qtbot: QtBot) -> Show:
-    def shown(path: Path | None) -> OpsPanel:
-        workspace = Workspace()
-        panel = OpsPanel(workspace)
-        qtbot.addWidget(panel, before_close_func=lambda _: workspace.close())
-        if path is not None:
-            assert workspace.open(path)
-        panel.resize(900, 600)
-        panel.show()
-        qtbot.waitExposed(panel)
-        return panel
-
-    return shown
+def show(open_panel: OpenPanel) -> Show:
+    return lambda path: open_panel(OpsPanel, path)
 
 
 def move(
@@ -411,8 +399,7 @@ def test_a_frame_without_ops_at_full_trace(show: Show, whole: Path) -> None:
 def test_a_damaged_op_is_a_row_that_says_so(
     show: Show, whole: Path, statement: str, words: str
 ) -> None:
-    with closing(sqlite3.connect(whole, isolation_level=None)) as connection:
-        connection.execute(statement)
+    tamper(whole, statement)
     panel = show(whole)
     assert listed(panel, "op")[4].startswith(words)
     move(panel, op=45)
@@ -423,8 +410,7 @@ def test_a_damaged_op_is_a_row_that_says_so(
 
 
 def test_a_damaged_table_is_told_in_place_of_it(show: Show, whole: Path) -> None:
-    with closing(sqlite3.connect(whole, isolation_level=None)) as connection:
-        connection.execute("DELETE FROM op WHERE id = 3")
+    tamper(whole, "DELETE FROM op WHERE id = 3")
     panel = show(whole)
     type_filter(panel, "copy_")
     assert panel.stage.sentence.startswith("The ops cannot be read: is damaged")
@@ -433,15 +419,13 @@ def test_a_damaged_table_is_told_in_place_of_it(show: Show, whole: Path) -> None
 
 
 def test_a_frame_that_cannot_be_summed_up_says_so(show: Show, whole: Path) -> None:
-    with closing(sqlite3.connect(whole, isolation_level=None)) as connection:
-        connection.execute("UPDATE op SET part = 'x'")
+    tamper(whole, "UPDATE op SET part = 'x'")
     panel = show(whole)
     assert "cannot be read" in panel.details.words.toPlainText()
 
 
 def test_a_source_that_was_not_kept(show: Show, whole: Path) -> None:
-    with closing(sqlite3.connect(whole, isolation_level=None)) as connection:
-        connection.execute("DELETE FROM source")
+    tamper(whole, "DELETE FROM source")
     panel = show(whole)
     move(panel, frame=3, op=23)
     assert panel.details.source.text.toPlainText() == ""

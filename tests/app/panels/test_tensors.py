@@ -1,8 +1,6 @@
 """The tensors panel: every tensor of the state, what changed, what does not fit."""
 
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,8 +13,9 @@ from pytestqt.qtbot import QtBot
 from kvstudio.app.panels.tensors import TensorsPanel
 from kvstudio.app.tensor_rows import COLUMNS, NAME
 from kvstudio.app.theme import apply_theme
-from kvstudio.app.workspace import Workspace
+from tests.app.panels.conftest import OpenPanel
 from tests.fakes import FakeRun
+from tests.recording.reading import tamper
 
 Show = Callable[[Path | None], TensorsPanel]
 MARK = 0
@@ -32,25 +31,8 @@ def whole(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def show(qtbot: QtBot) -> Show:
-    def shown(path: Path | None) -> TensorsPanel:
-        workspace = Workspace()
-        panel = TensorsPanel(workspace)
-        qtbot.addWidget(panel, before_close_func=lambda _: workspace.close())
-        if path is not None:
-            assert workspace.open(path)
-        panel.resize(900, 400)
-        panel.show()
-        qtbot.waitExposed(panel)
-        return panel
-
-    return shown
-
-
-def change(path: Path, *statements: str) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for statement in statements:
-            connection.execute(statement)
+def show(open_panel: OpenPanel) -> Show:
+    return lambda path: open_panel(TensorsPanel, path, 400)
 
 
 def cells(panel: TensorsPanel, row: int) -> dict[str, str]:
@@ -104,12 +86,12 @@ def test_agreement_is_said_on_top(show: Show, whole: Path) -> None:
 
 
 def test_a_single_tensor_is_not_called_all(show: Show, whole: Path) -> None:
-    change(whole, "DELETE FROM tensor WHERE id > 0")
+    tamper(whole, "DELETE FROM tensor WHERE id > 0")
     assert show(whole).summary.text() == "✓ The one tensor agrees with its layer's weights"
 
 
 def test_a_mismatch_is_marked_where_it_is_and_said_on_top(show: Show, whole: Path) -> None:
-    change(whole, "UPDATE tensor_state SET dtype = 'float16' WHERE tensor = 2")
+    tamper(whole, "UPDATE tensor_state SET dtype = 'float16' WHERE tensor = 2")
     panel = show(whole)
     words = "transformer.layers.1.self_attn.cache is float16, but its layer computes in float32"
     assert panel.summary.text() == f"⚠ 1 mismatch: {words}"
@@ -122,7 +104,7 @@ def test_a_mismatch_is_marked_where_it_is_and_said_on_top(show: Show, whole: Pat
 
 
 def test_several_mismatches_are_counted(show: Show, whole: Path) -> None:
-    change(
+    tamper(
         whole,
         "UPDATE tensor_state SET dtype = 'float16' WHERE tensor = 2",
         "UPDATE tensor_state SET device = 'cuda:0' WHERE tensor = 1",
@@ -135,7 +117,7 @@ def test_several_mismatches_are_counted(show: Show, whole: Path) -> None:
 
 
 def test_what_the_frame_left_alone_is_not_marked(show: Show, whole: Path) -> None:
-    change(whole, "DELETE FROM tensor_state WHERE tensor = 3 AND frame > 2")
+    tamper(whole, "DELETE FROM tensor_state WHERE tensor = 3 AND frame > 2")
     panel = show(whole)
     assert cells(panel, 3)[""] == ""
     bold = panel.model.index(3, NAME).data(Qt.ItemDataRole.FontRole)
@@ -160,7 +142,7 @@ def test_what_the_frame_left_alone_is_not_marked(show: Show, whole: Path) -> Non
 def test_nan_stands_out_where_something_was_written(
     show: Show, whole: Path, statement: str, row: int, words: str, odd: bool
 ) -> None:
-    change(whole, statement)
+    tamper(whole, statement)
     panel = show(whole)
     index = panel.model.index(row, COLUMN["NaN"])
     assert index.data() == words
@@ -224,14 +206,14 @@ def test_what_is_selected_stays_in_sight_until_it_is_scrolled_away(show: Show, w
 
 
 def test_a_state_without_tensors(show: Show, whole: Path) -> None:
-    change(whole, "DELETE FROM tensor")
+    tamper(whole, "DELETE FROM tensor")
     panel = show(whole)
     assert panel.stage.sentence.startswith("No tensor was recorded")
     assert panel.summary.isHidden()
 
 
 def test_a_damaged_table_is_told_in_place_of_it(show: Show, whole: Path) -> None:
-    change(whole, "UPDATE tensor_state SET storage = 'x'")
+    tamper(whole, "UPDATE tensor_state SET storage = 'x'")
     panel = show(whole)
     assert panel.stage.sentence.startswith("The tensors cannot be read: is damaged")
 
