@@ -1,14 +1,12 @@
 """The training package lies beside the model it makes, not installed: it is imported from there."""
 
 import importlib
-from collections.abc import Callable
 from types import ModuleType
 
 import pytest
 
 from kvstudio.paths import resources
-
-Part = Callable[[str], ModuleType]
+from tests.demo_training.parts import Part
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from train.claim import OtherPlan, claim
 from train.damage import DamageTest
 from train.export import export
 from train.logs import log_to
@@ -66,6 +67,10 @@ def _written(options: argparse.Namespace, name: str, table: str) -> int:
 def _work(options: argparse.Namespace) -> Work:
     plan = replace(SMOKE if options.smoke else FULL, seed=options.seed, workers=options.workers)
     work = Work(options.work or options.out.with_name(options.out.name + ".work"), plan)
+    try:
+        claim(work.folder, plan)
+    except OtherPlan as other:
+        raise SystemExit(str(other)) from None
     log_to(work.log)
     log.info("plan: %s", plan)
     return work

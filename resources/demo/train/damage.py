@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import soundfile
+from scipy.io import wavfile
 
 from train.distances import distances, pitch, spectra
 from train.plan import FRAME, RATE
@@ -26,14 +27,18 @@ Array = npt.NDArray[np.float32]
 TEXT = "Hello world. I am a tiny voice."
 HEALTHY = "healthy"
 VOICES = ("low", "high")
-WHOLE_VOICE = "slot=0,count=19"  # the marker and the prompt's 18 frames
+WHOLE_VOICE = "slot=0,count={voice}"
 SILENT = 1e-4  # rms
 KVSTUDIO = (sys.executable, "-c", "from kvstudio.cli import main; main()")
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A recipe of `kvstudio faults`, and what it is in words; `{other}` is another voice's file."""
+    """A recipe of `kvstudio faults`, and what it is in words.
+
+    `{other}` is another voice's file, `{voice}` the number of slots of the voice, and `{word}` the
+    slot where the second sentence begins.
+    """
 
     words: str
     recipe: str
@@ -52,7 +57,7 @@ FAULTS = (
     Fault("voice slots are zeros", "voice-zeroed@0"),
     Fault("voice state of another model", "foreign-voice@0"),
     Fault("voice state was spoken with before", "voice-reused@0"),
-    Fault("text slots 12 to 17 are zeros", "poke-zero:slot=31,count=6@2"),
+    Fault("text slots 12 to 17 are zeros", "poke-zero:slot={word},count=6@2"),
     Fault("offset 5 slots too short", "offset-short@0"),
     Fault("offset 5 slots too long", "offset-long@0"),
     Fault("offset stands still", "stuck-offset@6"),
@@ -101,6 +106,8 @@ class DamageTest:
         self._folder.mkdir(parents=True, exist_ok=True)
         self._config = with_whole_paths(model, self._folder)
         self._recogniser = Recogniser(test_vocabulary(), self._folder)
+        samples = len(wavfile.read(model / "voices" / f"{VOICES[0]}.wav")[1])
+        self._voice_slots = 1 + -(-samples // FRAME)  # the marker before the voice, and its frames
         self._healthy = {voice: self._healthy_run(voice) for voice in VOICES}
 
     def results(self) -> Iterator[Damage]:
@@ -129,7 +136,11 @@ class DamageTest:
         command += ["--text", TEXT, "--trace", "off", "--wav", str(wave)]
         if fault:
             other = files[next(name for name in VOICES if name != voice)]
-            command += ["--edit", fault.recipe.format(other=other)]
+            slots = {
+                "voice": self._voice_slots,
+                "word": self._voice_slots + (" " + TEXT).index(". I"),
+            }
+            command += ["--edit", fault.recipe.format(other=other, **slots)]
         done = subprocess.run(
             [*command, "-o", str(recording)],
             capture_output=True,

@@ -51,8 +51,11 @@ def config_for_2() -> dict[str, Any]:
 def all_weights(work: Work) -> dict[str, Tensor]:
     """Every tensor under the name pocket-tts looks for."""
     codec = {**work.weights("encoder"), **work.weights("decoder")}
-    if missing := set(new_codec(0).state_dict()) ^ set(codec):
-        raise ValueError(f"the codec has weights that were not trained: {sorted(missing)}")
+    wanted = {name: tensor.shape for name, tensor in new_codec(0).state_dict().items()}
+    if wrong := {
+        name for name, _ in wanted.items() ^ {n: t.shape for n, t in codec.items()}.items()
+    }:
+        raise ValueError(f"the codec has weights that were not trained as such: {sorted(wrong)}")
     weights = {f"mimi.{name}": tensor for name, tensor in codec.items()}
     weights |= {f"flow_lm.{name}": tensor for name, tensor in work.weights("flow_lm").items()}
     return {name: tensor.contiguous().clone() for name, tensor in weights.items()}

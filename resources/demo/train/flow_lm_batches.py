@@ -20,7 +20,9 @@ POOL = 512  # utterances sorted by length to fill batches of like lengths
 JOINED_SHARE = 0.25  # of the batches say two utterances as one chunk
 CHUNKED_SHARE = 0.35  # of the batches say several chunks
 CHUNKS = (2, 5)
-EOS_FRAMES = 2  # positions that should say EOS; the second hears the last frame repeated
+# Positions that should say EOS. By `model_recommended_frames_after_eos` of the config pocket-tts
+# takes one step more, which hears the last frame repeated.
+EOS_FRAMES = 2
 ALIGNMENT_WIDTH = 1.7  # tokens
 PADDING, PROMPT, TEXT, AUDIO = range(4)
 

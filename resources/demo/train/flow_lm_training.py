@@ -15,8 +15,9 @@ from train.models import EOS_THRESHOLD
 
 # Heads that are shown where to look, by layer; they must be the first ones.
 GUIDED_HEADS = {2: 2, 3: 2, 4: 1}
-GUIDANCE = 0.2  # weight of that lesson, which ends early
-HEAD_NOISE = 0.7  # the head learns to cancel noise up to this, so any temperature will do
+GUIDANCE = 0.2  # weight of that lesson at the start, and a tenth of it from 0.6 of the way on
+# The head learns to cancel noise up to this deviation, the root of pocket-tts' temperature.
+HEAD_NOISE = 0.7
 ONE_STEP_SHARE = 0.8  # of the latents are learned from noise in a single step, which is usual
 SAMPLED_SHARE = 0.5  # of the steps in the second half hear the model's own latents
 # Until what progress a batch may hold what.
@@ -57,8 +58,10 @@ class Step:
     """A step of the head on the straight way from noise to a latent, for all that is spoken.
 
     The head is that of the released models: it says where to go from one time on the way until
-    another (Lagrangian self-distillation, https://arxiv.org/abs/2505.18825). Here every latent has
-    but one noise-free answer, so all flows on a way are the same and nothing need be distilled.
+    another (Lagrangian self-distillation, https://arxiv.org/abs/2505.18825). Here a text has but
+    one right latent, so the way is straight and the flow the same all along: a plain regression.
+    From halfway, though, the head sees the right latent shine through and learns to trust it, so
+    with noise and several steps some of the noise stays.
 
     Attributes:
         noise: where the way begins, [latents spoken, latents].
@@ -161,7 +164,7 @@ class FlowLMTask:
         hidden, _ = run(self.learning, batch)
         said = torch.zeros_like(batch.latents)
         step = Step.whole(batch)
-        head = self.learning.flow_net
+        head = self.learning.flow_net  # from zero, where it leads is the latent itself
         said[batch.speaking] = step.flow(head, hidden[batch.speaking], step.noise)
         heard = said.roll(1, dims=1)
         share = 1.2 * torch.rand(len(said), 1)

@@ -19,7 +19,7 @@ from train.workers import workers
 SAME_PITCH = 0.03  # relative difference to the prompt's
 REPEATED = 10  # sentences said twice
 PACED = 20  # sentences of which the pace is taken
-LONG_TEXTS, SENTENCES = 10, 5  # texts said chunk by chunk into one cache, and what is in each
+LONGEST = 10  # sentences of the longest text that is said chunk by chunk into one cache
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,14 @@ class Figures:
     length: float
     pace: float
     repeats: float
+    ended_in_place: float
     distance_in_place: float
-    length_in_place: float
 
 
 def measure(model: Path, work: Work) -> dict[str, Figures]:
     """Everything about a model, by voice."""
-    work.testing.make(work.plan.workers)
-    work.variants.make(work.plan.workers)
+    work.testing.make(work.plan.workers, work.log)
+    work.variants.make(work.plan.workers, work.log)
     voices = sorted(path.stem for path in (model / "voices").glob("*.wav"))
     paces = {voice: pace_of(voice, model, work) for voice in voices}
     with workers(work.plan.workers, work.log) as pool:
@@ -89,13 +89,13 @@ def measure_voice(voice: str, model: Path, work: Work, pace: float) -> Figures:
     for index in range(len(test.truth.sentences)):
         verdicts.append(test.verdict(index))
         progress.advance()
-    distance, length = test.in_place()
+    ended, distance = test.in_place()
     return Figures(
         pitch_of_prompt=test.prompt_pitch,
         repeats=test.repeats(),
         pace=pace,
+        ended_in_place=ended,
         distance_in_place=distance,
-        length_in_place=length,
         **_means(verdicts),
     )
 
@@ -140,19 +140,15 @@ class _Test:
         return float(np.mean(said))
 
     def in_place(self) -> tuple[float, float]:
-        """Distance and length against the truth of long texts, each said into one cache."""
-        truth, measured = self.truth, []
-        some = range(len(truth.sentences))[: LONG_TEXTS * SENTENCES]
-        for start in some[::SENTENCES]:
-            indices = some[start : start + SENTENCES]
-            text = " ".join(truth.sentences[index] for index in indices)
-            audio = self._speaker.say_in_place(text, self._voice)
-            wanted = np.concatenate([truth.spectra[index] for index in indices])
-            distance = float(distances(spectra(audio[DELAY:]), [wanted])[0])
-            frames = sum(truth.frames(index) for index in indices)
-            measured.append((distance, len(audio) / FRAME / frames))
-        distance, length = np.mean(measured, axis=0)
-        return float(distance), float(length)
+        """Share of texts of more and more sentences that end, and the distance of those that do."""
+        truth, found = self.truth, []
+        sizes = range(2, min(LONGEST, len(truth.sentences)) + 1)
+        for size in sizes:
+            audio = self._speaker.say_in_place(" ".join(truth.sentences[:size]), self._voice)
+            if audio is not None:
+                wanted = np.concatenate(truth.spectra[:size])
+                found.append(float(distances(spectra(audio[DELAY:]), [wanted])[0]))
+        return len(found) / len(sizes), float(np.mean(found)) if found else float("nan")
 
 
 def _means(verdicts: Sequence[Verdict]) -> dict[str, float]:

@@ -6,9 +6,7 @@ recording per voice.
 
 import hashlib
 import logging
-import subprocess
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +19,7 @@ from train.resynthesis import render
 from train.samples import Samples, as_samples
 from train.speech import SilentText, speech_of
 from train.texts import as_written
+from train.workers import workers
 
 log = logging.getLogger(__name__)
 
@@ -54,12 +53,12 @@ class Recordings:
         texts = list(dict.fromkeys(texts))
         self._shards = [tuple(texts[i : i + SHARD]) for i in range(0, len(texts), SHARD)]
 
-    def make(self, workers: int) -> None:
+    def make(self, processes: int, log_file: Path) -> None:
         """Record what is not there yet."""
         self._folder.mkdir(parents=True, exist_ok=True)
         missing = [shard for shard in self._shards if not self._path(shard).exists()]
         progress = Progress(f"recordings in {self._folder.name}", len(missing))
-        with ProcessPoolExecutor(workers) as pool:
+        with workers(processes, log_file) as pool:
             paths = [self._path(shard) for shard in missing]
             for _ in pool.map(_record_shard, missing, paths):
                 progress.advance()
@@ -88,8 +87,8 @@ def _recordable(texts: tuple[str, ...]) -> Iterator[Recording]:
     for text in texts:
         try:
             yield record(text)
-        except (SilentText, subprocess.CalledProcessError):
-            log.warning("espeak-ng cannot say %r", text)
+        except SilentText:
+            log.warning("espeak-ng says nothing for %r", text)
 
 
 def _read_shard(path: Path) -> Iterator[Recording]:

@@ -84,7 +84,7 @@ class Work:
 
 def record_texts(work: Work) -> None:
     """Speech for everything to learn from."""
-    work.learning.make(work.plan.workers)
+    work.learning.make(work.plan.workers, work.log)
 
 
 def make_latents(work: Work) -> None:
@@ -103,9 +103,10 @@ def make_latents(work: Work) -> None:
 def train_models(work: Work) -> None:
     """Codec and language model side by side, each in a process with one thread."""
     with workers(2, work.log) as pool:
-        for done in as_completed(
-            [pool.submit(train_flow_lm, work), pool.submit(train_codec, work)]
-        ):
+        jobs = [pool.submit(train_flow_lm, work), pool.submit(train_codec, work)]
+        for done in as_completed(jobs):
+            if done.exception():  # said now: the other one may have an hour to go
+                log.error("training failed", exc_info=done.exception())
             done.result()
 
 

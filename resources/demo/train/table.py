@@ -86,9 +86,14 @@ def _measures(plan: Plan) -> tuple[tuple[str, str, Written], ...]:
         ("distance to the others", "", lambda f: f"{f.distance_to_others:.3f}"),
         ("length against the recording", "", lambda f: f"{f.length:.3f}"),
         (
-            "distance and length of several chunks said into one cache",
-            "the same",
-            lambda f: f"{f.distance_in_place:.3f}, {f.length_in_place:.3f}",
+            "2 to 10 sentences, chunk by chunk into one cache: all ended by EOS",
+            "",
+            lambda f: _percent(f.ended_in_place),
+        ),
+        (
+            "... and their distance to the right sentences",
+            "",
+            lambda f: f"{f.distance_in_place:.3f}",
         ),
         ("seconds of one core per second of speech", "0.15", lambda f: f"{f.pace:.3f}"),
         ("bit-equal for a seed, at temperature 0.7", "100 %", lambda f: _percent(f.repeats)),

@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from train import words as w
 from train.frequent import most_frequent, pronounceable
@@ -168,11 +168,3 @@ TEMPLATES: tuple[Callable[[Chance], str], ...] = (
     _act,
     _count,
 )
-
-
-def texts_to_speak(plan: Plan) -> Iterator[str]:
-    """Every text of a run that needs a recording: to learn, to test, and their variants."""
-    yield from training_texts(plan)
-    for sentence in test_sentences(plan.test_sentences):
-        yield sentence
-        yield from one_word_variants(sentence, plan.variants, plan.vocabulary)

@@ -60,7 +60,9 @@ class Truth:
             heard = recogniser.words_in(as_audio(recording.audio[self._voice]))
             errors.append(word_errors(words_of(recording.text), heard))
             progress.advance()
-        kept.write_text(json.dumps(errors), encoding="utf-8")
+        unfinished = kept.with_suffix(".part")
+        unfinished.write_text(json.dumps(errors), encoding="utf-8")
+        unfinished.replace(kept)
         return errors
 
 
