@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from kvstudio.engine.demo import demo_config
+from kvstudio.engine.demo import demo_config, demo_settings
 from kvstudio.recording.errors import SpecError
 from kvstudio.recording.rows import Cache
 from kvstudio.recording.spec import ModelSource, RunSpec
@@ -42,7 +42,7 @@ def load_model(source: ModelSource) -> TTS:
         )
     if source.kind == "demo":
         with demo_config() as config:
-            return _load(TTSModel, source, {"config": str(config)})
+            return _load(TTSModel, source, {"config": str(config), **demo_settings()})
     return _load(TTSModel, source, _load_arguments(source))
 
 

@@ -98,7 +98,7 @@ def test_empty_state_file(demo: Session, tmp_path: Path) -> None:
 
 def test_unknown_name_tells_the_known_ones(demo: Session, tiny: Session) -> None:
     assert "no voice file or predefined voice 'nobody'" in why_not(demo, "nobody")
-    assert why_not(demo, "nobody").endswith("one of high, low")
+    assert why_not(demo, "nobody").endswith("one of high, low, mid")
     assert "alba" in why_not(tiny, "nobody")
 
 

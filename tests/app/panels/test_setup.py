@@ -113,7 +113,7 @@ def test_the_engines_languages_and_devices_are_offered(setup: SetupPanel, qtbot:
 def test_predefined_voices_come_with_released_models(setup: SetupPanel) -> None:
     setup.take_event(READY)
     choice = setup.voice_section.choice
-    assert [choice.itemText(n) for n in range(choice.count())] == ["low", "high"]
+    assert [choice.itemText(n) for n in range(choice.count())] == ["low", "high", "mid"]
     choose_model(setup, "english")
     assert [choice.itemText(n) for n in range(choice.count())] == ["alba", "marius"]
     assert choice.currentText() == "low"  # what was typed is not taken away
