@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import soundfile
-from scipy.io import wavfile
 
+from kvstudio.recording.reader import Recording
 from train.distances import distances, pitch, spectra
 from train.plan import FRAME, RATE
 from train.progress import Progress
@@ -102,13 +102,14 @@ class DamageTest:
 
     def __init__(self, model: Path, work: Work) -> None:
         self._model, self._folder = model, work.measured / "damage"
+        self._recording = self._folder / "run.kvrec"
         self._faults = FAULTS[: work.plan.faults]
         self._folder.mkdir(parents=True, exist_ok=True)
         self._config = with_whole_paths(model, self._folder)
         self._recogniser = Recogniser(test_vocabulary(), self._folder)
-        samples = len(wavfile.read(model / "voices" / f"{VOICES[0]}.wav")[1])
-        self._voice_slots = 1 + -(-samples // FRAME)  # the marker before the voice, and its frames
         self._healthy = {voice: self._healthy_run(voice) for voice in VOICES}
+        with Recording.open(self._recording) as healthy:
+            self._voice_slots = healthy.chunks[0].current_end
 
     def results(self) -> Iterator[Damage]:
         progress = Progress("damage", len(self._faults) * len(VOICES))
@@ -128,9 +129,9 @@ class DamageTest:
 
     def _speak(self, voice: str, fault: Fault | None) -> Array | None:
         """The run's audio, NaN and all; None if the model refused."""
-        wave, recording = self._folder / "run.wav", self._folder / "run.kvrec"
+        wave = self._folder / "run.wav"
         wave.unlink(missing_ok=True)
-        recording.unlink(missing_ok=True)
+        self._recording.unlink(missing_ok=True)
         files = {name: str((self._model / "voices" / f"{name}.wav").resolve()) for name in VOICES}
         command = [*KVSTUDIO, "record", "--config", str(self._config), "--voice", files[voice]]
         command += ["--text", TEXT, "--trace", "off", "--wav", str(wave)]
@@ -142,15 +143,15 @@ class DamageTest:
             }
             command += ["--edit", fault.recipe.format(other=other, **slots)]
         done = subprocess.run(
-            [*command, "-o", str(recording)],
+            [*command, "-o", str(self._recording)],
             capture_output=True,
             text=True,
             check=False,
         )
-        if not wave.exists():
+        audio: Array | None = soundfile.read(wave, dtype="float32")[0] if wave.exists() else None
+        if audio is None or not len(audio):
             log.warning("no audio with %s: %s", fault, done.stderr[-500:] + done.stdout[-500:])
             return None
-        audio: Array = soundfile.read(wave, dtype="float32")[0]
         return audio
 
     def _measured(self, fault: str, voice: str, audio: Array) -> Damage:
