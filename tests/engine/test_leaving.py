@@ -133,7 +133,7 @@ def test_after_a_stop_while_running(session: Session, tmp_path: Path) -> None:
 
 def test_after_ctrl_c(session: Session, tmp_path: Path) -> None:
     def on_frame(frame: int) -> None:
-        if frame == 4:
+        if frame in (4, 8):  # Python drops an interrupt that comes in a finaliser: press again
             _thread.interrupt_main()
 
     outcome, _ = observed(session, SPEC, tmp_path / "run.kvrec", on_frame=on_frame)

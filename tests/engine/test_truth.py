@@ -254,7 +254,7 @@ def test_latents_and_stop_logits(seen: Seen) -> None:
         assert kept is not None
         assert kept.tobytes() == raw(latent)
         assert frame.stop_logit == float(logit)
-        assert frame.stop_threshold == 0.0
+        assert frame.stop_threshold == -4.0
         assert frame.eos == (float(logit) > 0.0)
 
 
